@@ -1,0 +1,42 @@
+// Services: what operations may use. Built once in server/, in dependency order; references outlive every call.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "aws/client.h"
+#include "ops/engine.h"
+#include "rt/clock.h"
+#include "store/store.h"
+
+namespace instantstart::flows {
+class Clusters;  // flows/clusters.h: registry, Kubernetes access, caches
+}
+
+namespace instantstart::app {
+
+class Catalogue;
+
+struct Settings {
+    Settings() = default;
+    std::string backend = "twin";  // "aws" or "twin": shown, never decided upon
+    std::string version;
+    std::string region;
+    double time_scale = 1.0;
+    bool read_only = false;
+    std::string artifacts;  // mirror of third-party artefacts
+};
+
+struct Services {
+    Services(rt::Clock& clock, aws::Client& aws, store::Store& store, ops::Engine& engine, flows::Clusters& clusters, Settings settings)
+        : clock(clock), aws(aws), store(store), engine(engine), clusters(clusters), settings(std::move(settings)) {}
+    rt::Clock& clock;
+    aws::Client& aws;
+    store::Store& store;
+    ops::Engine& engine;
+    flows::Clusters& clusters;
+    Settings settings;
+    const Catalogue* catalogue = nullptr;
+};
+
+}  // namespace instantstart::app

@@ -1,0 +1,227 @@
+#include "base/json.h"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <vector>
+
+#include "base/result.h"
+
+namespace instantstart::base {
+
+namespace {
+
+const JsonValue* step_into(const JsonValue& value, std::string_view key) {
+    if (const auto* object = value.if_object()) return object->if_contains(key);
+    const auto* array = value.if_array();
+    if (array == nullptr) return nullptr;
+    std::size_t index = 0;
+    auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), index);
+    if (code != std::errc() || end != key.data() + key.size() || index >= array->size()) return nullptr;
+    return &(*array)[index];
+}
+
+void append_canonical(const JsonValue& value, std::string& out) {
+    if (const auto* object = value.if_object()) {
+        std::vector<std::string_view> keys;
+        keys.reserve(object->size());
+        for (const auto& member : *object) keys.push_back(member.key());
+        std::sort(keys.begin(), keys.end());
+        out += '{';
+        const char* separator = "";
+        for (auto key : keys) {
+            out += separator;
+            out += boost::json::serialize(boost::json::string(key));
+            out += ':';
+            append_canonical(object->at(key), out);
+            separator = ",";
+        }
+        out += '}';
+    } else if (const auto* array = value.if_array()) {
+        out += '[';
+        const char* separator = "";
+        for (const auto& item : *array) {
+            out += separator;
+            append_canonical(item, out);
+            separator = ",";
+        }
+        out += ']';
+    } else {
+        out += boost::json::serialize(value);
+    }
+}
+
+void append_pretty(const JsonValue& value, std::size_t indent, std::string& out) {
+    const std::string inner(indent + 2, ' ');
+    if (const auto* object = value.if_object(); object != nullptr && !object->empty()) {
+        out += "{\n";
+        const char* separator = "";
+        for (const auto& member : *object) {
+            out += separator + inner + boost::json::serialize(boost::json::string(member.key())) + ": ";
+            append_pretty(member.value(), indent + 2, out);
+            separator = ",\n";
+        }
+        out += "\n" + std::string(indent, ' ') + "}";
+    } else if (const auto* array = value.if_array(); array != nullptr && !array->empty()) {
+        out += "[\n";
+        const char* separator = "";
+        for (const auto& item : *array) {
+            out += separator + inner;
+            append_pretty(item, indent + 2, out);
+            separator = ",\n";
+        }
+        out += "\n" + std::string(indent, ' ') + "]";
+    } else {
+        out += boost::json::serialize(value);
+    }
+}
+
+bool is_empty(const JsonValue& value) {
+    if (value.is_null()) return true;
+    if (const auto* array = value.if_array()) return array->empty();
+    if (const auto* object = value.if_object()) return object->empty();
+    return false;
+}
+
+void drop_empty_in(JsonValue& value) {
+    if (auto* object = value.if_object()) {
+        drop_empty(*object);
+    } else if (auto* array = value.if_array()) {
+        for (auto& item : *array) drop_empty_in(item);
+    }
+}
+
+}  // namespace
+
+Result<JsonValue> parse_json(std::string_view text, std::size_t max_depth) {
+    boost::json::parse_options options;
+    options.max_depth = max_depth;
+    boost::json::error_code code;
+    JsonValue value = boost::json::parse(text, code, {}, options);
+    if (code) return invalid_error("invalid_json", "the text is not valid JSON: " + code.message());
+    return value;
+}
+
+std::string to_text(const JsonValue& value) {
+    return boost::json::serialize(value);
+}
+
+std::string to_text(const JsonObject& value) {
+    return boost::json::serialize(value);
+}
+
+std::string canonical_text(const JsonValue& value) {
+    std::string out;
+    append_canonical(value, out);
+    return out;
+}
+
+std::string pretty_text(const JsonValue& value) {
+    std::string out;
+    append_pretty(value, 0, out);
+    return out;
+}
+
+const JsonValue* find_path(const JsonValue& root, std::string_view dotted) {
+    const JsonValue* at = &root;
+    while (at != nullptr && !dotted.empty()) {
+        const auto dot = dotted.find('.');
+        at = step_into(*at, dotted.substr(0, dot));
+        dotted = dot == std::string_view::npos ? std::string_view() : dotted.substr(dot + 1);
+    }
+    return at;
+}
+
+const JsonValue* find_path(const JsonObject& root, std::string_view dotted) {
+    const auto dot = dotted.find('.');
+    const JsonValue* first = root.if_contains(dotted.substr(0, dot));
+    if (first == nullptr || dot == std::string_view::npos) return first;
+    return find_path(*first, dotted.substr(dot + 1));
+}
+
+namespace {
+
+std::string as_string(const JsonValue* at, std::string_view fallback) {
+    if (at == nullptr || !at->is_string()) return std::string(fallback);
+    return {at->get_string().data(), at->get_string().size()};
+}
+
+std::int64_t as_int(const JsonValue* at, std::int64_t fallback) {
+    if (at == nullptr) return fallback;
+    if (at->is_int64()) return at->get_int64();
+    if (at->is_uint64()) return static_cast<std::int64_t>(at->get_uint64());
+    if (at->is_double()) return static_cast<std::int64_t>(at->get_double());
+    return fallback;
+}
+
+bool as_bool(const JsonValue* at, bool fallback) {
+    return at != nullptr && at->is_bool() ? at->get_bool() : fallback;
+}
+
+const JsonArray& as_array(const JsonValue* at) {
+    static const JsonArray kEmpty;
+    return at != nullptr && at->is_array() ? at->get_array() : kEmpty;
+}
+
+const JsonObject& as_object(const JsonValue* at) {
+    static const JsonObject kEmpty;
+    return at != nullptr && at->is_object() ? at->get_object() : kEmpty;
+}
+
+}  // namespace
+
+std::string get_string(const JsonObject& object, std::string_view path, std::string_view fallback) {
+    return as_string(find_path(object, path), fallback);
+}
+std::string get_string(const JsonValue& value, std::string_view path, std::string_view fallback) {
+    return as_string(find_path(value, path), fallback);
+}
+std::int64_t get_int(const JsonObject& object, std::string_view path, std::int64_t fallback) {
+    return as_int(find_path(object, path), fallback);
+}
+std::int64_t get_int(const JsonValue& value, std::string_view path, std::int64_t fallback) {
+    return as_int(find_path(value, path), fallback);
+}
+bool get_bool(const JsonObject& object, std::string_view path, bool fallback) {
+    return as_bool(find_path(object, path), fallback);
+}
+bool get_bool(const JsonValue& value, std::string_view path, bool fallback) {
+    return as_bool(find_path(value, path), fallback);
+}
+const JsonArray& get_array(const JsonObject& object, std::string_view path) {
+    return as_array(find_path(object, path));
+}
+const JsonArray& get_array(const JsonValue& value, std::string_view path) {
+    return as_array(find_path(value, path));
+}
+const JsonObject& get_object(const JsonObject& object, std::string_view path) {
+    return as_object(find_path(object, path));
+}
+const JsonObject& get_object(const JsonValue& value, std::string_view path) {
+    return as_object(find_path(value, path));
+}
+
+void drop_empty(JsonObject& object) {
+    for (auto& member : object) drop_empty_in(member.value());
+    for (auto it = object.begin(); it != object.end();) it = is_empty(it->value()) ? object.erase(it) : it + 1;
+}
+
+void merge_patch(JsonValue& target, const JsonValue& patch) {
+    const auto* changes = patch.if_object();
+    if (changes == nullptr) {
+        target = patch;
+        return;
+    }
+    if (!target.is_object()) target = JsonObject();
+    auto& object = target.get_object();
+    for (const auto& change : *changes) {
+        if (change.value().is_null()) {
+            object.erase(change.key());
+        } else {
+            merge_patch(object[change.key()], change.value());
+        }
+    }
+}
+
+}  // namespace instantstart::base
