@@ -16,6 +16,7 @@ struct EmbeddedFile {
 namespace instantstart::embedded {
 
 const std::vector<base::EmbeddedFile>& models();     // models/*.json
+const std::vector<base::EmbeddedFile>& data();       // data/*.json: tables of facts
 const std::vector<base::EmbeddedFile>& manifests();  // manifests/*.yaml: our in-cluster objects
 const std::vector<base::EmbeddedFile>& console();    // the built web console, with .gz beside
 
