@@ -25,7 +25,7 @@ InstanceType from_json(const base::JsonObject& row) {
     type.network_mbps = base::get_int(row, "network_mbps");
     type.local_nvme_gb = base::get_int(row, "local_nvme_gb");
     type.ipv4_per_interface = base::get_int(row, "ipv4_per_interface");
-    type.max_pods = base::get_int(row, "max_pods", std::clamp<std::int64_t>(type.ipv4_per_interface - 1, 0, 49));
+    type.max_pods = base::get_int(row, "max_pods", type.ipv4_per_interface > 0 ? std::min<std::int64_t>(type.ipv4_per_interface - 1, 49) : 49);
     type.training_plan = base::get_bool(row, "training_plan");
     type.arch = base::get_string(row, "arch", "amd64");
     return type;

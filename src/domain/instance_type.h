@@ -23,12 +23,12 @@ struct InstanceType {
     std::int64_t network_mbps = 0;
     std::int64_t local_nvme_gb = 0;
     std::int64_t ipv4_per_interface = 0;
-    std::int64_t max_pods = 0;  // pods per HyperPod node on EKS; (IPv4 per interface - 1), at most 49, where AWS's table has no row
+    std::int64_t max_pods = 0;  // pods per HyperPod node on EKS; (IPv4 per interface - 1), at most 49, where AWS's table has no row; 49 where neither is known
     bool training_plan = false;
     std::string arch;  // amd64, arm64
 
     std::string ec2_name() const;  // without "ml."
-    bool is_gpu() const { return accelerator_manufacturer == "nvidia"; }
+    bool is_gpu() const { return accelerator_resource == "nvidia.com/gpu"; }
     bool is_neuron() const { return accelerator_resource.starts_with("aws.amazon.com/neuron"); }
 };
 
