@@ -1,5 +1,5 @@
-// Clock: the seam of time and randomness. The product and the twin take time from nowhere else, so that a simulation can
-// run both on virtual time with a seed. Single-threaded: used on the loop that owns it.
+// Clock: the seam of time and randomness. The product and the twin take time from nowhere else, so that a
+// simulation can run both on virtual time with a seed. Single-threaded: used on the loop that owns it.
 #pragma once
 
 #include <cstdint>

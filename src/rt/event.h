@@ -1,4 +1,5 @@
-// Event: lets coroutines of one loop wait for "something changed". Level-triggered use: check, wait, check again.
+// Event: lets coroutines of one loop wait for "something changed". Level-triggered use: check, wait, check
+// again.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// TaskGroup: the only way to start background work. Bounded, named, cancels and joins. It must be the last member of its
-// owner (so that it dies first); destroying a busy group aborts, so its owner's stop() joins it.
+// TaskGroup: the only way to start background work. Bounded, named, cancels and joins. It must be the last
+// member of its owner (so that it dies first); destroying a busy group aborts, so its owner's stop() joins
+// it.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,8 @@ public:
     TaskGroup(const TaskGroup&) = delete;
     TaskGroup& operator=(const TaskGroup&) = delete;
 
-    // Starts the task. An error other than `cancelled` is logged with its name. False (and the task is dropped) when the
-    // group is full or has been cancelled.
+    // Starts the task. An error other than `cancelled` is logged with its name. False (and the task is
+    // dropped) when the group is full or has been cancelled.
     bool spawn(std::string name, Task<void> task);
     std::size_t size() const;
     // Asks every task to stop (terminal cancellation) and refuses new ones.

@@ -21,8 +21,8 @@ public:
     Task<void> sleep(Duration duration) override;
     std::uint64_t random() override;
 
-    // Runs the loop, jumping to the next timer whenever nothing is ready, until `done()` or `limit` of virtual time has
-    // passed or nothing can ever happen again. True when `done()` became true.
+    // Runs the loop, jumping to the next timer whenever nothing is ready, until `done()` or `limit` of
+    // virtual time has passed or nothing can ever happen again. True when `done()` became true.
     bool run_until(const std::function<bool()>& done, Duration limit);
 
 private:
