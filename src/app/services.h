@@ -1,4 +1,5 @@
-// Services: what operations may use. Built once in server/, in dependency order; references outlive every call.
+// Services: what operations may use. Built once in server/, in dependency order; references outlive every
+// call.
 #pragma once
 
 #include <functional>
@@ -28,8 +29,14 @@ struct Settings {
 };
 
 struct Services {
-    Services(rt::Clock& clock, aws::Client& aws, store::Store& store, ops::Engine& engine, flows::Clusters& clusters, Settings settings)
-        : clock(clock), aws(aws), store(store), engine(engine), clusters(clusters), settings(std::move(settings)) {}
+    Services(rt::Clock& clock, aws::Client& aws, store::Store& store, ops::Engine& engine,
+             flows::Clusters& clusters, Settings settings)
+        : clock(clock),
+          aws(aws),
+          store(store),
+          engine(engine),
+          clusters(clusters),
+          settings(std::move(settings)) {}
     rt::Clock& clock;
     aws::Client& aws;
     store::Store& store;
