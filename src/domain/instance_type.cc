@@ -25,7 +25,9 @@ InstanceType from_json(const base::JsonObject& row) {
     type.network_mbps = base::get_int(row, "network_mbps");
     type.local_nvme_gb = base::get_int(row, "local_nvme_gb");
     type.ipv4_per_interface = base::get_int(row, "ipv4_per_interface");
-    type.max_pods = base::get_int(row, "max_pods", type.ipv4_per_interface > 0 ? std::min<std::int64_t>(type.ipv4_per_interface - 1, 49) : 49);
+    type.max_pods = base::get_int(
+        row, "max_pods",
+        type.ipv4_per_interface > 0 ? std::min<std::int64_t>(type.ipv4_per_interface - 1, 49) : 49);
     type.training_plan = base::get_bool(row, "training_plan");
     type.arch = base::get_string(row, "arch", "amd64");
     return type;
@@ -56,8 +58,9 @@ const std::vector<InstanceType>& instance_types() {
 
 const InstanceType* find_instance_type(std::string_view name) {
     const auto& types = instance_types();
-    const auto at = std::lower_bound(types.begin(), types.end(), name,
-                                     [](const InstanceType& type, std::string_view wanted) { return type.name < wanted; });
+    const auto at = std::lower_bound(
+        types.begin(), types.end(), name,
+        [](const InstanceType& type, std::string_view wanted) { return type.name < wanted; });
     return at != types.end() && at->name == name ? &*at : nullptr;
 }
 

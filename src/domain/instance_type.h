@@ -1,5 +1,5 @@
-// Instance types of HyperPod with their hardware facts, from data/instance-types.json (EC2 hardware data; HyperPod's enum of
-// the pinned API model). Values only; loaded once.
+// Instance types of HyperPod with their hardware facts, from data/instance-types.json (EC2 hardware data;
+// HyperPod's enum of the pinned API model). Values only; loaded once.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct InstanceType {
     std::int64_t network_mbps = 0;
     std::int64_t local_nvme_gb = 0;
     std::int64_t ipv4_per_interface = 0;
-    std::int64_t max_pods = 0;  // pods per HyperPod node on EKS; (IPv4 per interface - 1), at most 49, where AWS's table has no row; 49 where neither is known
+    std::int64_t max_pods = 0;  // pods per HyperPod node on EKS; (IPv4 per interface - 1), at most 49, where
+                                // AWS's table has no row; 49 where neither is known
     bool training_plan = false;
     std::string arch;  // amd64, arm64
 
@@ -32,7 +33,7 @@ struct InstanceType {
     bool is_neuron() const { return accelerator_resource.starts_with("aws.amazon.com/neuron"); }
 };
 
-const std::vector<InstanceType>& instance_types();             // sorted by name
+const std::vector<InstanceType>& instance_types();              // sorted by name
 const InstanceType* find_instance_type(std::string_view name);  // null where unknown
 
 }  // namespace instantstart::domain
