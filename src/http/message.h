@@ -65,7 +65,8 @@ struct Request {
     std::vector<std::pair<std::string, std::string>> parameters() const;
 };
 
-// One WebSocket connection, server side. Text messages only, but `binary` may be set for sending and is told on receipt.
+// One WebSocket connection, server side. Text messages only, but `binary` may be set for sending and is told
+// on receipt.
 class WebSocket {
 public:
     virtual ~WebSocket() = default;
@@ -87,8 +88,8 @@ struct Response {
     Headers headers;
     std::string body;                    // used where `stream` is empty
     std::unique_ptr<BodyStream> stream;  // chunked when set
-    // Server: answer 101 and hand over the socket (for a valid upgrade request only; `websocket_protocol` is the
-    // subprotocol to confirm, "" for none). The connection closes when the coroutine returns.
+    // Server: answer 101 and hand over the socket (for a valid upgrade request only; `websocket_protocol` is
+    // the subprotocol to confirm, "" for none). The connection closes when the coroutine returns.
     std::function<boost::asio::awaitable<void>(std::unique_ptr<WebSocket>)> websocket;
     std::string websocket_protocol;
 };

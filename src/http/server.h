@@ -37,6 +37,7 @@ public:
     virtual boost::asio::awaitable<void> stop(base::Duration grace) = 0;
 };
 
-std::unique_ptr<Server> make_server(boost::asio::any_io_executor executor, rt::Clock& clock, ServerOptions options, Handler handler);
+std::unique_ptr<Server> make_server(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                    ServerOptions options, Handler handler);
 
 }  // namespace instantstart::http

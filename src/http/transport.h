@@ -1,4 +1,5 @@
-// Transport: the seam of the network, client side. Signing, retries, parsing and watches run over it for real in every test.
+// Transport: the seam of the network, client side. Signing, retries, parsing and watches run over it for real
+// in every test.
 #pragma once
 
 #include <memory>
@@ -13,11 +14,13 @@ namespace instantstart::http {
 struct SendOptions {
     SendOptions() = default;
     base::Duration connect_timeout = std::chrono::seconds(5);
-    base::Duration timeout = std::chrono::seconds(60);       // to the end of the headers, or of the body where it is not streamed
+    base::Duration timeout =
+        std::chrono::seconds(60);  // to the end of the headers, or of the body where it is not streamed
     base::Duration read_timeout = std::chrono::seconds(330);  // between two pieces of a streamed body
     bool stream = false;                                      // Response::stream instead of body
-    std::size_t max_body = 64U << 20U;                        // bytes; more is Error{invalid, "body_too_large"}
-    std::string ca_pem;           // https: trust only this authority; "" = the machine's (and SSL_CERT_FILE, AWS_CA_BUNDLE)
+    std::size_t max_body = 64U << 20U;  // bytes; more is Error{invalid, "body_too_large"}
+    std::string
+        ca_pem;  // https: trust only this authority; "" = the machine's (and SSL_CERT_FILE, AWS_CA_BUNDLE)
     std::string client_cert_pem;  // https: with client_key_pem
     std::string client_key_pem;
 };

@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include "rt/event.h"
 #include "rt/impl/spawn.h"
 
 namespace instantstart::rt {
@@ -22,7 +23,7 @@ BlockingPool::~BlockingPool() {
 }
 
 Task<void> BlockingPool::run_erased(std::function<void()> work) {
-    if (co_await impl::is_cancelled()) co_return base::cancelled_error();
+    if (co_await is_cancelled()) co_return base::cancelled_error();
     if (!state_->pool) {
         work();
         co_return base::ok();

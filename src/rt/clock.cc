@@ -7,7 +7,7 @@
 #include <chrono>
 #include <random>
 
-#include "rt/impl/spawn.h"
+#include "rt/event.h"
 
 namespace instantstart::rt {
 
@@ -34,7 +34,7 @@ public:
     }
 
     Task<void> sleep(Duration duration) override {
-        if (co_await impl::is_cancelled()) co_return base::cancelled_error();
+        if (co_await is_cancelled()) co_return base::cancelled_error();
         if (duration <= Duration::zero()) {
             co_await asio::post(executor_, asio::use_awaitable);
             co_return base::ok();

@@ -49,7 +49,7 @@ void Event::notify_all() {
 }
 
 Task<void> Event::wait() {
-    if (co_await impl::is_cancelled()) co_return base::cancelled_error();
+    if (co_await is_cancelled()) co_return base::cancelled_error();
     const auto state = state_;  // the event may die while we wait
     const auto waiter = std::make_shared<Waiter>(state->executor);
     state->waiters.push_back(waiter);
@@ -88,8 +88,8 @@ public:
     impl::Gate& gate() { return gate_; }
     base::Result<void> outcome() {
         const bool ran_out = results_[1].has_value() && results_[1]->has_value();
-        if (results_[0]->has_value() || first_ == 0 || !ran_out) return std::move(*results_[0]);
-        return deadline_error();
+        if (first_ == 1 && ran_out) return deadline_error();
+        return std::move(*results_[0]);
     }
 
 private:
@@ -113,7 +113,7 @@ private:
 }  // namespace
 
 Task<void> with_limit(Clock& clock, Duration limit, Task<void> task) {
-    if (co_await impl::is_cancelled()) co_return base::cancelled_error();
+    if (co_await is_cancelled()) co_return base::cancelled_error();
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     const auto race = std::make_shared<Race>(executor);
     race->start(std::move(task), clock.sleep(limit));

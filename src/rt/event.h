@@ -28,6 +28,8 @@ private:
     std::shared_ptr<State> state_;
 };
 
+// Whether the calling coroutine has been asked to stop. For those who wait by means of their own.
+asio::awaitable<bool> is_cancelled();
 // Runs `task` with a limit: Error{deadline} (code "deadline") when it runs out, and the task is cancelled.
 Task<void> with_limit(Clock& clock, Duration limit, Task<void> task);
 // Runs `task` so that cancelling the caller does not reach it, for required clean-up, at most `limit`.

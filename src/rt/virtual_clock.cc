@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "rt/impl/spawn.h"
+#include "rt/event.h"
 
 namespace instantstart::rt {
 
@@ -76,7 +76,7 @@ Duration VirtualClock::monotonic() const {
 }
 
 Task<void> VirtualClock::sleep(Duration duration) {
-    if (co_await impl::is_cancelled()) co_return base::cancelled_error();
+    if (co_await is_cancelled()) co_return base::cancelled_error();
     if (duration <= Duration::zero()) {
         co_await asio::post(impl_->io, asio::use_awaitable);
         co_return base::ok();

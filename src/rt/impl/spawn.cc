@@ -9,6 +9,8 @@
 #include <exception>
 #include <utility>
 
+#include "rt/event.h"
+
 namespace instantstart::rt::impl {
 
 namespace {
@@ -57,9 +59,13 @@ void start(const asio::any_io_executor& executor, Task<void> task, asio::cancell
             }));
 }
 
+}  // namespace instantstart::rt::impl
+
+namespace instantstart::rt {
+
 asio::awaitable<bool> is_cancelled() {
     const auto state = co_await asio::this_coro::cancellation_state;
     co_return state.cancelled() != asio::cancellation_type::none;
 }
 
-}  // namespace instantstart::rt::impl
+}  // namespace instantstart::rt

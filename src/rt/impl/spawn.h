@@ -36,7 +36,4 @@ private:
 void start(const asio::any_io_executor& executor, Task<void> task, asio::cancellation_slot slot,
            std::function<void(base::Result<void>)> done);
 
-// Whether the calling coroutine has been asked to stop.
-asio::awaitable<bool> is_cancelled();
-
 }  // namespace instantstart::rt::impl
