@@ -1,4 +1,5 @@
-// A simulated Kubernetes cluster: object store, API server, controllers. EKS and SageMaker of the twin make and drive them.
+// A simulated Kubernetes cluster: object store, API server, controllers. EKS and SageMaker of the twin make
+// and drive them.
 #pragma once
 
 #include <cstdint>
@@ -34,22 +35,27 @@ struct Change {
     Type type = Type::added;
     Kind kind;
     std::int64_t revision = 0;
-    std::shared_ptr<const JsonObject> object;    // as it is now (for deleted: as it was last, with the new resourceVersion)
+    std::shared_ptr<const JsonObject>
+        object;  // as it is now (for deleted: as it was last, with the new resourceVersion)
     std::shared_ptr<const JsonObject> previous;  // null for added
 };
 
 using ObjectPtr = std::shared_ptr<const JsonObject>;
 
-// All objects of one cluster. Every write gives a new resourceVersion and is told to the subscribers, in order, after the
-// write. Objects are immutable values: copy, change, put back. Sets uid, creationTimestamp, generation as an API server does.
+// All objects of one cluster. Every write gives a new resourceVersion and is told to the subscribers, in
+// order, after the write. Objects are immutable values: copy, change, put back. Sets uid, creationTimestamp,
+// generation as an API server does.
 class ObjectStore {
 public:
     virtual ~ObjectStore() = default;
     virtual ObjectPtr get(const Kind& kind, std::string_view ns, std::string_view name) const = 0;
-    virtual std::vector<ObjectPtr> list(const Kind& kind, std::string_view ns = "") const = 0;  // "" = all namespaces
-    // Errors: AlreadyExists, NotFound, Conflict (where metadata.resourceVersion is given and old) as base::Error codes.
+    virtual std::vector<ObjectPtr> list(const Kind& kind,
+                                        std::string_view ns = "") const = 0;  // "" = all namespaces
+    // Errors: AlreadyExists, NotFound, Conflict (where metadata.resourceVersion is given and old) as
+    // base::Error codes.
     virtual base::Result<ObjectPtr> create(const Kind& kind, JsonObject object) = 0;
-    virtual base::Result<ObjectPtr> update(const Kind& kind, JsonObject object) = 0;  // spec, metadata and status alike
+    virtual base::Result<ObjectPtr> update(const Kind& kind,
+                                           JsonObject object) = 0;  // spec, metadata and status alike
     // Respects finalizers: with any, only sets deletionTimestamp. True when the object is gone.
     virtual base::Result<bool> remove(const Kind& kind, std::string_view ns, std::string_view name) = 0;
     // Server-side apply as a field manager ("eks", "hyperpod"); creates where absent.
@@ -69,7 +75,7 @@ struct User {
 struct ClusterConfig {
     ClusterConfig() = default;
     std::string name;
-    std::string version = "1.33";       // Kubernetes minor version
+    std::string version = "1.33";  // Kubernetes minor version
     std::string cluster_cidr = "10.0.0.0/16", service_cidr = "172.20.0.0/16";
     // Token → user; nullopt is 401. Asked for every request.
     std::function<std::optional<User>(std::string_view token)> authenticate;
@@ -82,8 +88,9 @@ public:
     virtual const ClusterConfig& config() const = 0;
     virtual ObjectStore& objects() = 0;
     // What a container would have printed: appended to the pod's log; exit_code ends the container.
-    virtual base::Result<void> append_log(std::string_view ns, std::string_view pod, std::string_view container,
-                                          const std::vector<std::string>& lines, std::optional<int> exit_code) = 0;
+    virtual base::Result<void> append_log(std::string_view ns, std::string_view pod,
+                                          std::string_view container, const std::vector<std::string>& lines,
+                                          std::optional<int> exit_code) = 0;
     // For each pod, gives what the CNI would: an address. Set by EC2's side; may be empty.
     virtual void set_speed(double speed) = 0;
     virtual JsonValue save() const = 0;
@@ -100,30 +107,41 @@ public:
     virtual std::vector<std::string> names() const = 0;
     // The handler of the port.
     virtual http::Handler handler() = 0;
-    // Told of every write that came over the wire: user, verb, resource, object path, status (for the journal).
-    virtual void set_journal(std::function<void(const std::string& user, const std::string& operation, const JsonObject& parameters, int status, const std::string& code)> sink) = 0;
+    // Told of every write that came over the wire: user, verb, resource, object path, status (for the
+    // journal).
+    virtual void set_journal(
+        std::function<void(const std::string& user, const std::string& operation,
+                           const JsonObject& parameters, int status, const std::string& code)>
+            sink) = 0;
     virtual boost::asio::awaitable<void> stop() = 0;  // ends watches and logs
     virtual void break_watches() = 0;                 // what an API server restart does to clients
 };
 
-std::unique_ptr<ClusterHost> make_cluster_host(boost::asio::any_io_executor executor, rt::Clock& clock, double speed);
+std::unique_ptr<ClusterHost> make_cluster_host(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                               double speed);
 
-// The controllers of a cluster (src/twin/kube/controllers): scheduler, DaemonSet, Deployment, ReplicaSet, StatefulSet, Job, pod life,
-// claims, namespaces, garbage collection, endpoints. Called by ClusterHost::create; stepped by changes and by the clock.
+// The controllers of a cluster (src/twin/kube/controllers): scheduler, DaemonSet, Deployment, ReplicaSet,
+// StatefulSet, Job, pod life, claims, namespaces, garbage collection, endpoints. Called by
+// ClusterHost::create; stepped by changes and by the clock.
 class Controllers {
 public:
     virtual ~Controllers() = default;
     virtual void set_speed(double speed) = 0;
     // Log lines of a pod's container so far; nullopt where there is no such container.
-    virtual const std::vector<std::string>* log(std::string_view ns, std::string_view pod, std::string_view container) const = 0;
-    virtual base::Result<void> append_log(std::string_view ns, std::string_view pod, std::string_view container,
-                                          const std::vector<std::string>& lines, std::optional<int> exit_code) = 0;
+    virtual const std::vector<std::string>* log(std::string_view ns, std::string_view pod,
+                                                std::string_view container) const = 0;
+    virtual base::Result<void> append_log(std::string_view ns, std::string_view pod,
+                                          std::string_view container, const std::vector<std::string>& lines,
+                                          std::optional<int> exit_code) = 0;
     // Called when new lines or an end come, for followers. The handle ends the subscription.
-    virtual std::shared_ptr<void> on_log(std::function<void(const std::string& ns, const std::string& pod)> callback) = 0;
-    virtual JsonValue save() const = 0;  // logs and pending timers (pod life is derived from objects and continues)
+    virtual std::shared_ptr<void> on_log(
+        std::function<void(const std::string& ns, const std::string& pod)> callback) = 0;
+    virtual JsonValue save()
+        const = 0;  // logs and pending timers (pod life is derived from objects and continues)
     virtual void load(const JsonValue& state) = 0;
     virtual boost::asio::awaitable<void> stop() = 0;
 };
-std::unique_ptr<Controllers> make_controllers(boost::asio::any_io_executor executor, rt::Clock& clock, ObjectStore& objects, double speed);
+std::unique_ptr<Controllers> make_controllers(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                              ObjectStore& objects, double speed);
 
 }  // namespace instantstart::twin::kube
