@@ -1,0 +1,67 @@
+// Live counts over all clusters, and what runs now.
+import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
+import ColumnLayout from "@cloudscape-design/components/column-layout";
+import Container from "@cloudscape-design/components/container";
+import Header from "@cloudscape-design/components/header";
+import SpaceBetween from "@cloudscape-design/components/space-between";
+import { useNavigate } from "react-router-dom";
+
+import { ProblemAlert } from "../../shared/problem_alert";
+import { useClusters, useOperations } from "../../shared/queries";
+import { type Cluster, type Counts, type Environment, isTerminal } from "../../shared/types";
+import { OperationTable } from "../operations/operation_table";
+
+const sum = (clusters: Cluster[], pick: (cluster: Cluster) => Counts | undefined, of: keyof Counts) =>
+  clusters.reduce((total, cluster) => total + (pick(cluster)?.[of] ?? 0), 0);
+
+function Figure({ label, value, note }: { label: string; value: string | number; note?: string }) {
+  return (
+    <div>
+      <Box variant="awsui-key-label">{label}</Box>
+      <Box variant="awsui-value-large">{value}</Box>
+      {note && <Box variant="small" color="text-body-secondary">{note}</Box>}
+    </div>
+  );
+}
+
+export function OverviewPage({ environment }: { environment: Environment }) {
+  const clusters = useClusters();
+  const operations = useOperations();
+  const navigate = useNavigate();
+  const all = clusters.data?.clusters ?? [];
+  const running = (operations.data?.operations ?? []).filter((operation) => !isTerminal(operation.state));
+  const accelerators = sum(all, (each) => each.accelerators, "total");
+  return (
+    <SpaceBetween size="l">
+      <Header
+        variant="h1"
+        description={`Account ${environment.account ?? "unknown"} in ${environment.region ?? "no region"}`}
+        actions={<Button variant="primary" onClick={() => navigate("/clusters/launch")}>Launch a cluster</Button>}
+      >
+        Overview
+      </Header>
+      <ProblemAlert error={clusters.error ?? operations.error} />
+      <Container header={<Header variant="h2">Fleet</Header>}>
+        <ColumnLayout columns={4} variant="text-grid">
+          <Figure label="Clusters" value={all.length} note={environment.active_cluster ? `active: ${environment.active_cluster}` : "none is active"} />
+          <Figure label="Nodes ready" value={sum(all, (each) => each.nodes, "ready")} note={`of ${sum(all, (each) => each.nodes, "total")}`} />
+          <Figure label="Accelerators in use" value={sum(all, (each) => each.accelerators, "in_use")} note={`of ${accelerators}, ${sum(all, (each) => each.accelerators, "ready")} ready`} />
+          <Figure label="Operations running" value={running.length} />
+        </ColumnLayout>
+      </Container>
+      {all.length === 0 && clusters.isSuccess && (
+        <Container header={<Header variant="h2">Start here</Header>}>
+          <SpaceBetween size="s">
+            <Box>
+              There is no cluster yet. Launching one makes the network, the EKS control plane, the HyperPod cluster with automatic node
+              recovery, and shared storage. You see the whole plan before anything is made.
+            </Box>
+            <Button variant="primary" onClick={() => navigate("/clusters/launch")}>Launch your first cluster</Button>
+          </SpaceBetween>
+        </Container>
+      )}
+      <OperationTable title="h2" operations={operations.data?.operations ?? []} loading={operations.isPending} />
+    </SpaceBetween>
+  );
+}

@@ -1,0 +1,41 @@
+// Small renderers used by several pages.
+import StatusIndicator, { type StatusIndicatorProps } from "@cloudscape-design/components/status-indicator";
+import type { ReactNode } from "react";
+
+import type { Counts, StepState, Untrusted } from "./types";
+
+const kTypes: Record<string, StatusIndicatorProps.Type> = {
+  pending: "pending", running: "in-progress", waiting: "pending", succeeded: "success", skipped: "stopped", failed: "error", cancelled: "stopped",
+  active: "success", inservice: "success", ready: "success", bound: "success", schedulable: "success",
+  creating: "in-progress", updating: "in-progress", deleting: "in-progress", systemupdating: "in-progress", waiting_for_nodes: "pending",
+  degraded: "warning", drifted: "warning", unschedulable: "warning", error: "error", warn: "warning", warning: "warning", info: "info", normal: "info",
+};
+
+export function Status({ value }: { value?: string }): ReactNode {
+  if (!value) return "–";
+  return <StatusIndicator type={kTypes[value.toLowerCase()] ?? "info"}>{value.replaceAll("_", " ")}</StatusIndicator>;
+}
+
+export const stepType = (state: StepState): StatusIndicatorProps.Type => kTypes[state] ?? "pending";
+
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+export function between(from?: string, to?: string): string {
+  if (!from) return "";
+  return duration((to ? Date.parse(to) : Date.now()) / 1000 - Date.parse(from) / 1000);
+}
+
+export const localTime = (time?: string) => (time ? new Date(time).toLocaleString() : "–");
+
+export const ofTotal = (counts?: Counts) => (counts ? `${counts.ready ?? 0} of ${counts.total ?? 0}` : "–");
+
+// Text that came from a workload or an event: shown as text, marked as such, never as markup.
+export function plain(text?: Untrusted | string): string {
+  if (!text) return "";
+  return typeof text === "string" ? text : (text.lines ?? []).join("\n");
+}
