@@ -12,9 +12,9 @@ struct InterfaceSpec {
     std::string subnet_id;
     std::vector<std::string> group_ids;
     std::string description;
-    std::string requester;            // account or service id; with it the interface is requester-managed
-    std::string type = "interface";   // "nat_gateway", "vpc_endpoint"
-    std::string instance_owner;       // attachment's owner, "" for an unattached one
+    std::string requester;           // account or service id; with it the interface is requester-managed
+    std::string type = "interface";  // "nat_gateway", "vpc_endpoint"
+    std::string instance_owner;      // attachment's owner, "" for an unattached one
     std::size_t addresses = 1;
     JsonArray tags;
 };
@@ -36,7 +36,8 @@ public:
     std::vector<Zone> zones() const { return state_.zones(); }
     std::int64_t free_addresses(std::string_view subnet_id) const;
     // A group with rules for itself both ways and general egress; its id.
-    std::string create_group(std::string_view vpc_id, std::string name, std::string description, JsonArray tags);
+    std::string create_group(std::string_view vpc_id, std::string name, std::string description,
+                             JsonArray tags);
     void delete_group(const std::string& id);
     // Has the group a rule of all protocols for itself, inbound and outbound?
     bool has_self_rules(std::string_view group_id) const;

@@ -28,16 +28,19 @@ const JsonArray& tags_of(const JsonObject& object) {
     return object.contains("TagSet") ? base::get_array(object, "TagSet") : base::get_array(object, "Tags");
 }
 
-std::vector<std::string> filter_values(const JsonObject& object, std::string_view name, std::span<const FilterPath> known) {
+std::vector<std::string> filter_values(const JsonObject& object, std::string_view name,
+                                       std::span<const FilterPath> known) {
     std::vector<std::string> found;
     if (name.starts_with("tag:")) {
         for (const JsonValue& tag : tags_of(object)) {
-            if (base::get_string(tag, "Key") == name.substr(4)) found.push_back(base::get_string(tag, "Value"));
+            if (base::get_string(tag, "Key") == name.substr(4))
+                found.push_back(base::get_string(tag, "Value"));
         }
         return found;
     }
     if (name == "tag-key" || name == "tag-value") {
-        for (const JsonValue& tag : tags_of(object)) found.push_back(base::get_string(tag, name == "tag-key" ? "Key" : "Value"));
+        for (const JsonValue& tag : tags_of(object))
+            found.push_back(base::get_string(tag, name == "tag-key" ? "Key" : "Value"));
         return found;
     }
     for (const FilterPath& entry : known) {
@@ -46,7 +49,9 @@ std::vector<std::string> filter_values(const JsonObject& object, std::string_vie
     return found;
 }
 
-std::string quoted_list(const std::vector<std::string>& ids) { return base::join(ids, ", "); }
+std::string quoted_list(const std::vector<std::string>& ids) {
+    return base::join(ids, ", ");
+}
 
 }  // namespace
 
@@ -81,8 +86,10 @@ std::optional<ServiceError> check_filters(const JsonArray& filters, std::span<co
     for (const JsonValue& filter : filters) {
         const std::string name = base::get_string(filter, "Name");
         const bool tag = name.starts_with("tag:") || name == "tag-key" || name == "tag-value";
-        const bool is_known = std::any_of(known.begin(), known.end(), [&name](const FilterPath& f) { return f.filter == name; });
-        if (!tag && !is_known) return failure("InvalidParameterValue", "The filter '" + name + "' is invalid");
+        const bool is_known = std::any_of(known.begin(), known.end(),
+                                          [&name](const FilterPath& f) { return f.filter == name; });
+        if (!tag && !is_known)
+            return failure("InvalidParameterValue", "The filter '" + name + "' is invalid");
     }
     return std::nullopt;
 }
@@ -94,8 +101,9 @@ bool matches(const JsonObject& object, const JsonArray& filters, std::span<const
         for (const JsonValue& wanted : base::get_array(filter, "Values")) {
             if (!wanted.is_string()) continue;
             const std::string_view pattern = wanted.get_string();
-            any = any || std::any_of(have.begin(), have.end(),
-                                     [pattern](const std::string& value) { return wildcard_match(pattern, value); });
+            any = any || std::any_of(have.begin(), have.end(), [pattern](const std::string& value) {
+                      return wildcard_match(pattern, value);
+                  });
         }
         if (!any) return false;
     }
@@ -109,7 +117,8 @@ Reply describe_values(const Call& call, const JsonArray& all, const Listing& lis
     for (const JsonValue& value : all) {
         if (matches(value.get_object(), filters, listing.filters)) chosen.push_back(value);
     }
-    Page page = paginate(chosen, base::get_int(call.params, "MaxResults"), base::get_string(call.params, "NextToken"));
+    Page page = paginate(chosen, base::get_int(call.params, "MaxResults"),
+                         base::get_string(call.params, "NextToken"));
     JsonObject answer;
     answer[listing.result] = std::move(page.items);
     if (!page.next_token.empty()) answer["NextToken"] = page.next_token;
@@ -127,7 +136,8 @@ Reply describe(State& state, const Table& table, const Call& call, const Listing
     if (!missing.empty()) {
         const bool several = missing.size() > 1;
         const std::string noun(listing.noun);
-        std::string message = "The " + noun + (several ? "s '" : " '") + quoted_list(missing) + (several ? "' do not exist" : "' does not exist");
+        std::string message = "The " + noun + (several ? "s '" : " '") + quoted_list(missing) +
+                              (several ? "' do not exist" : "' does not exist");
         return failure(std::string(listing.not_found_code), std::move(message));
     }
     JsonArray all;

@@ -1,4 +1,5 @@
-// Filters, ids and pages of EC2's Describe calls, described as data: which filter reads which path of the answer.
+// Filters, ids and pages of EC2's Describe calls, described as data: which filter reads which path of the
+// answer.
 #pragma once
 
 #include <functional>
@@ -25,10 +26,10 @@ bool matches(const JsonObject& object, const JsonArray& filters, std::span<const
 
 struct Listing {
     Listing() = default;
-    std::string_view result;              // member of the answer
-    std::string_view ids_parameter;       // "VpcIds", "" for none
-    std::string_view not_found_code;      // "InvalidVpcID.NotFound"
-    std::string_view noun;                // "vpc ID"
+    std::string_view result;          // member of the answer
+    std::string_view ids_parameter;   // "VpcIds", "" for none
+    std::string_view not_found_code;  // "InvalidVpcID.NotFound"
+    std::string_view noun;            // "vpc ID"
     std::string_view filters_parameter = "Filters";
     std::span<const FilterPath> filters;
     std::function<JsonObject(const Record&)> render;  // default: the data

@@ -1,4 +1,5 @@
-// State of the twin's EC2: tables of resources, and what its files share. Handlers are free functions over it, one file per noun.
+// State of the twin's EC2: tables of resources, and what its files share. Handlers are free functions over
+// it, one file per noun.
 #pragma once
 
 #include <map>
@@ -32,11 +33,14 @@ const Zone* find_zone(const std::vector<Zone>& zones, std::string_view name_or_i
 struct State {
     explicit State(World& owner) : world(owner) {}
     World& world;
-    Table vpcs, subnets, gateways, route_tables, addresses, nats, groups, rules, endpoints, interfaces, acls, dhcp_options;
+    Table vpcs, subnets, gateways, route_tables, addresses, nats, groups, rules, endpoints, interfaces, acls,
+        dhcp_options;
     std::map<std::string, std::string, std::less<>> tokens;  // operation + client token → id of what it made
-    std::map<std::string, std::set<std::uint32_t>, std::less<>> used;  // addresses taken in a subnet, but the five of AWS
+    std::map<std::string, std::set<std::uint32_t>, std::less<>>
+        used;  // addresses taken in a subnet, but the five of AWS
 
-    // A new resource shows up in Describe after up to a second, as EC2's own copies do; stale faults lengthen it.
+    // A new resource shows up in Describe after up to a second, as EC2's own copies do; stale faults lengthen
+    // it.
     bool visible(const Record& record, const Call& call) const;
     // Calls that depend on a fresh resource may not know it for the first half second.
     bool known(const Record& record) const;
@@ -80,8 +84,10 @@ Found require_group(State& state, std::string_view id);
 
 // Parts of making a VPC, shared by CreateVpc and the default VPC.
 Record& make_vpc(State& state, const Cidr& cidr, JsonArray tags, bool is_default);
-Record& make_subnet(State& state, const Record& vpc, const Cidr& cidr, const Zone& zone, JsonArray tags, bool is_default);
-Record& make_group(State& state, std::string_view vpc_id, std::string name, std::string description, JsonArray tags);
+Record& make_subnet(State& state, const Record& vpc, const Cidr& cidr, const Zone& zone, JsonArray tags,
+                    bool is_default);
+Record& make_group(State& state, std::string_view vpc_id, std::string name, std::string description,
+                   JsonArray tags);
 JsonObject group_answer(const State& state, const Record& group);
 void remove_group(State& state, const std::string& id);
 struct RuleSpec {

@@ -8,7 +8,9 @@ namespace instantstart::twin {
 
 namespace {
 
-std::string token_of(std::size_t position) { return base::base64_encode("page:" + std::to_string(position)); }
+std::string token_of(std::size_t position) {
+    return base::base64_encode("page:" + std::to_string(position));
+}
 
 std::size_t position_of(std::string_view token) {
     std::string text;
@@ -62,7 +64,8 @@ JsonValue Table::save() const {
         entry["id"] = id;
         entry["data"] = record.data;
         if (!record.hidden.empty()) entry["hidden"] = record.hidden;
-        entry["created"] = std::chrono::duration_cast<std::chrono::nanoseconds>(record.created.time_since_epoch()).count();
+        entry["created"] =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(record.created.time_since_epoch()).count();
         list.push_back(std::move(entry));
     }
     return list;
@@ -106,7 +109,8 @@ Page paginate(const JsonArray& all, std::int64_t limit, std::string_view token) 
     Page page;
     std::size_t position = std::min(position_of(token), all.size());
     const std::size_t count = limit > 0 ? static_cast<std::size_t>(limit) : all.size();
-    for (; position < all.size() && page.items.size() < count; ++position) page.items.push_back(all[position]);
+    for (; position < all.size() && page.items.size() < count; ++position)
+        page.items.push_back(all[position]);
     if (position < all.size()) page.next_token = token_of(position);
     return page;
 }

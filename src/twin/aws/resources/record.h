@@ -1,5 +1,6 @@
-// Record and Table: how the infrastructure services of the twin keep their resources. A record's `data` is the answer that AWS
-// gives for it; `hidden` is what only the twin knows. Everything is JSON, so that a snapshot is a copy.
+// Record and Table: how the infrastructure services of the twin keep their resources. A record's `data` is
+// the answer that AWS gives for it; `hidden` is what only the twin knows. Everything is JSON, so that a
+// snapshot is a copy.
 #pragma once
 
 #include <map>
@@ -62,7 +63,8 @@ Page paginate(const JsonArray& all, std::int64_t limit, std::string_view token);
 void put_tag(JsonArray& tags, std::string_view key, std::string_view value);
 void remove_tag(JsonArray& tags, std::string_view key);
 
-// A deterministic number for a text (FNV-1a), the same in every process: for spreads that must survive a restart.
+// A deterministic number for a text (FNV-1a), the same in every process: for spreads that must survive a
+// restart.
 std::uint64_t stable_hash(std::string_view text);
 
 }  // namespace instantstart::twin
