@@ -1,0 +1,85 @@
+"""A user with only the AWS CLI and kubectl finds, describes and deletes what was made; the command line of the product itself."""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from lib import BINARY, Product, check, finish  # noqa: E402
+
+product = Product()
+try:
+    aws = lambda *words: product.shell("aws", "--output", "json", *words)  # noqa: E731
+    kubectl = lambda *words, **options: product.shell("kubectl", "--request-timeout=30s", *words, **options)  # noqa: E731
+    call = lambda *words: product.shell(BINARY, *words)  # noqa: E731
+
+    code, text = aws("sts", "get-caller-identity")
+    check("aws sts get-caller-identity", code == 0 and "111122223333" in text, text)
+    code, text = call("call", "environment.get", "--json")
+    check("call environment.get --json", code == 0 and json.loads(text)["environment"]["backend"] == "twin", text)
+    code, text = call("call", "cluster.create", "--name", "Bad_Name")
+    check("call says what is wrong with a field and fails", code != 0 and "name" in text, text)
+    zone = product.api("GET", "/zones?instance_type=ml.g5.12xlarge")[1]["zones"][0]["name"]
+    body = {"name": "demo", "storage": {"kind": "s3"}, "tags": {"team": "research"},
+            "instance_groups": [{"name": "workers", "instance_type": "ml.g5.12xlarge", "count": 2, "zone": zone}]}
+    code, text = product.shell(BINARY, "call", "cluster.launch", "--body", "-", "--wait", stdin=json.dumps(body), timeout=400)
+    check("call cluster.launch --wait ends well", code == 0, text[-800:])
+    operation = product.api("GET", "/operations?resource=cluster/demo")[1]["operations"][0]
+    code, text = call("watch", operation["id"])
+    check("watch of an ended operation shows its end", code == 0 and "succeeded" in text, text)
+    code, text = call("doctor")
+    check("doctor finds the account in order", code == 0 and text.strip(), text)
+    code, text = call("call", "cluster.get", "--cluster", "demo")
+    check("call prints a cluster for people", code == 0 and "demo" in text, text)
+
+    code, text = aws("eks", "describe-cluster", "--name", "demo")
+    tags = json.loads(text)["cluster"]["tags"] if code == 0 else {}
+    check("EKS carries our tags and the user's", tags.get("instantstart:cluster") == "demo" and tags.get("team") == "research", text)
+    code, text = aws("sagemaker", "describe-cluster", "--cluster-name", "demo")
+    check("aws sagemaker describe-cluster", code == 0 and json.loads(text)["NodeRecovery"] == "Automatic", text)
+    code, text = aws("ec2", "describe-vpcs", "--filters", "Name=tag:instantstart:cluster,Values=demo")
+    check("the VPC is found by its tag", code == 0 and len(json.loads(text)["Vpcs"]) == 1, text)
+    code, text = aws("ec2", "describe-subnets", "--filters", "Name=tag:team,Values=research")
+    check("the user's tags are on subnets too", code == 0 and json.loads(text)["Subnets"], text)
+
+    code, text = aws("eks", "update-kubeconfig", "--name", "demo", "--kubeconfig", product.environment()["KUBECONFIG"])
+    check("aws eks update-kubeconfig", code == 0, text)
+    for words in (["get", "nodes", "-o", "wide"], ["get", "pods", "-A"], ["describe", "pvc", "shared"], ["api-resources"], ["explain", "pod.spec.containers"],
+                  ["get", "daemonsets", "-A", "-o", "yaml"], ["get", "nodes", "-l", "node.kubernetes.io/instance-type=ml.g5.12xlarge"], ["auth", "can-i", "create", "pods"],
+                  ["version"], ["get", "events", "-A"]):
+        code, text = kubectl(*words)
+        check("kubectl " + " ".join(words), code == 0 and text.strip(), text)
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "hello"},
+           "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [
+               {"name": "main", "image": "public.ecr.aws/docker/library/busybox:1.36", "command": ["echo", "hello"], "resources": {"limits": {"nvidia.com/gpu": "1"}},
+                "volumeMounts": [{"name": "data", "mountPath": "/data"}]}],
+               "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "shared"}}]}}}}
+    code, text = kubectl("apply", "-f", "-", stdin=json.dumps(job))
+    check("kubectl apply of a job that mounts the storage and wants a GPU", code == 0, text)
+    code, text = kubectl("wait", "--for=condition=complete", "job/hello", "--timeout=60s")
+    check("the job completes", code == 0, text)
+    code, text = kubectl("logs", "job/hello")
+    check("kubectl logs", code == 0, text)
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
+    for words in (["apply", "--server-side", "-f", "-"], ["apply", "--server-side", "-f", "-"]):
+        code, text = kubectl(*words, stdin=json.dumps(manifest))
+        check("kubectl " + " ".join(words), code == 0, text)
+    for words in (["patch", "configmap", "c", "--type=merge", "-p", '{"data":{"b":"2"}}'], ["label", "configmap", "c", "x=y"], ["delete", "configmap", "c"],
+                  ["create", "deployment", "web", "--image=nginx", "--replicas=2"], ["rollout", "status", "deployment/web", "--timeout=60s"], ["scale", "deployment/web", "--replicas=1"],
+                  ["delete", "deployment", "web"], ["delete", "job", "hello"]):
+        code, text = kubectl(*words)
+        check("kubectl " + " ".join(words), code == 0, text)
+
+    # Away with nothing but the AWS CLI: the product is not needed for it.
+    code, text = aws("sagemaker", "delete-cluster", "--cluster-name", "demo")
+    check("aws sagemaker delete-cluster", code == 0, text)
+    sagemaker = product.boto("sagemaker")
+    import time
+    end = time.time() + 60
+    while sagemaker.list_clusters()["ClusterSummaries"] and time.time() < end:
+        time.sleep(0.3)
+    check("HyperPod is gone", not sagemaker.list_clusters()["ClusterSummaries"])
+    op = product.run("DELETE", "/clusters/demo", {"confirm": "demo"})
+    check("what remains is deleted by the product", op["state"] == "succeeded", op)
+finally:
+    product.stop()
+finish()
