@@ -10,7 +10,6 @@ namespace instantstart::twin {
 
 namespace {
 
-constexpr double kNanos = 1e9;
 constexpr base::Duration kSaveDelay = std::chrono::milliseconds(300);
 constexpr base::Duration kIdle = std::chrono::hours(1);
 
