@@ -49,7 +49,7 @@ protected:
     }
 
     void close() {
-        if (store_) run(stop_store());
+        if (store_) EXPECT_TRUE(run(stop_store()));
         store_.reset();
     }
 
