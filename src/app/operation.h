@@ -93,6 +93,7 @@ struct Call {
     Context context;
     Services* services;
     Caller caller;
+    std::string idempotency_key;  // for operations that hand it to the engine themselves (operation.retry)
 };
 
 // What a mutation would do. An operation plans; the framework decides (replay, conflict, dry run,

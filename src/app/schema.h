@@ -132,6 +132,37 @@ T decode(const JsonValue& value) {
     }
 }
 
+// The value as JSON, without optionals that are unset: what decode() reads back.
+template <class T>
+JsonValue to_json_value(const T& value) {
+    if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
+        JsonObject made;
+        for (const auto& [key, text] : value) made[key] = text;
+        return made;
+    } else if constexpr (impl::IsVector<T>::value) {
+        JsonArray made;
+        for (const auto& item : value) made.push_back(to_json_value(item));
+        return made;
+    } else if constexpr (boost::describe::has_describe_members<T>::value) {
+        JsonObject made;
+        boost::mp11::mp_for_each<impl::MembersOf<T>>([&made, &value](auto descriptor) {
+            const auto& member = value.*descriptor.pointer;
+            if constexpr (impl::IsOptional<std::remove_cvref_t<decltype(member)>>::value) {
+                if (member.has_value()) made[descriptor.name] = to_json_value(*member);
+            } else {
+                made[descriptor.name] = to_json_value(member);
+            }
+        });
+        return made;
+    } else {
+        return JsonValue(value);
+    }
+}
+template <class T>
+JsonObject to_json(const T& described) {
+    return to_json_value(described).get_object();
+}
+
 // The names of all members as Field names ("network.vpc_cidr"), for the test that each has a sentence.
 std::vector<std::string> field_names(const Shape& shape);
 

@@ -109,6 +109,7 @@ TEST(Schema, decode_reads_what_normalize_accepted) {
                               "labels": {"a": "b"}, "parameters": {"free": [1]}})");
     ASSERT_TRUE(made);
     const auto sample_value = decode<Sample>(JsonValue(*made));
+    EXPECT_EQ(to_json(sample_value), *made);
     EXPECT_EQ(sample_value.count, 3);
     EXPECT_EQ(sample_value.taints.value().at(0).effect.value(), "NoSchedule");
     EXPECT_EQ(sample_value.labels.value().at("a"), "b");

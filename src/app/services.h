@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "aws/client.h"
 #include "ops/engine.h"
@@ -17,6 +18,7 @@ class Clusters;  // flows/clusters.h: registry, Kubernetes access, caches
 namespace instantstart::app {
 
 class Catalogue;
+class Identity;
 
 struct Settings {
     Settings() = default;
@@ -44,6 +46,9 @@ struct Services {
     flows::Clusters& clusters;
     Settings settings;
     const Catalogue* catalogue = nullptr;
+    Identity* identity = nullptr;  // whose account it is, app/identity.h
+    // The steps of a flow for these parameters, for plans that name a flow only. Set by the composition root.
+    std::function<std::vector<ops::Step>(const std::string& flow, const base::JsonObject& params)> flow_steps;
 };
 
 }  // namespace instantstart::app
