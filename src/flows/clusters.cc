@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kFresh = std::chrono::seconds(2);
 constexpr const char* kImports = "clusters";
-constexpr const char* kActive = "active_clusters";
+constexpr const char* kActive = "active";
 
 bool is_missing(const base::Error& error) {
     return error.kind == base::ErrorKind::not_found || error.code.starts_with("ResourceNotFound");

@@ -1,0 +1,29 @@
+// Steps that make IAM roles with their policies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flows/step_kit.h"
+
+namespace instantstart::flows {
+
+struct RolePlan {
+    RolePlan() = default;
+    RolePlan(std::string id, std::string title, std::string purpose)
+        : id(std::move(id)), title(std::move(title)), purpose(std::move(purpose)) {}
+    std::string id, title;
+    std::string purpose;  // last part of the role's name
+    std::vector<std::string> needs;
+    std::string service;  // trusted AWS service, or
+    std::string
+        service_account;  // "namespace:name" trusted through the cluster's OIDC provider (needs step "eks")
+    std::vector<std::string> managed;  // names of AWS's managed policies
+    std::string inline_kind;           // "execution", "bucket"
+    std::string inline_name;
+    std::string bucket;  // for "bucket": its name; "@step.key" is filled in
+};
+// Adds "<id>" (result: arn, name) and "<id>_policies".
+void add_role(Steps& steps, RolePlan plan);
+
+}  // namespace instantstart::flows
