@@ -1,0 +1,212 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "flows/components.h"
+
+namespace instantstart::flows {
+
+namespace {
+
+using Client = std::shared_ptr<kube::Client>;
+
+Task<JsonObject> live_object(Client client, Context context, JsonObject wanted) {
+    CO_TRY(auto resource, co_await client->resolve(context, base::get_string(wanted, "apiVersion"), base::get_string(wanted, "kind")));
+    auto live = co_await client->get(context, resource, base::get_string(wanted, "metadata.namespace"),
+                                     base::get_string(wanted, "metadata.name"));
+    if (!live) {
+        if (live.error().kind == base::ErrorKind::not_found) co_return JsonObject{};
+        co_return std::move(live).error();
+    }
+    co_return std::move(*live);
+}
+
+// An object that a Helm release owns is left to it.
+bool is_helm(const JsonObject& live) {
+    const auto* annotations = base::find_path(live, "metadata.annotations");
+    return annotations != nullptr && annotations->is_object() &&
+           annotations->as_object().contains("meta.helm.sh/release-name");
+}
+
+std::string daemonset_state(const JsonObject& live) {
+    const auto desired = base::get_int(live, "status.desiredNumberScheduled");
+    if (desired == 0) return "waiting_for_nodes";
+    const bool current = base::get_int(live, "status.observedGeneration") >= base::get_int(live, "metadata.generation");
+    return current && base::get_int(live, "status.numberReady") >= desired ? "ready" : "starting";
+}
+
+// The least ready of the states that a component's objects have.
+std::string least(const std::string& a, const std::string& b) {
+    static const std::vector<std::string> kOrder = {"absent", "drifted", "starting", "waiting_for_nodes", "ready"};
+    const auto rank = [](const std::string& state) { return std::find(kOrder.begin(), kOrder.end(), state) - kOrder.begin(); };
+    return rank(a) < rank(b) ? a : b;
+}
+
+Task<JsonObject> objects_state(Client client, Context context, std::vector<JsonObject> objects) {
+    std::string state = "ready";
+    std::vector<std::string> detail;
+    bool waits = false, runs = false;
+    for (const auto& wanted : objects) {
+        CO_TRY(auto live, co_await live_object(client, context, wanted));
+        const auto name = base::get_string(wanted, "kind") + "/" + base::get_string(wanted, "metadata.name");
+        std::string of_object = "ready";
+        if (live.empty()) {
+            of_object = "absent";
+            detail.push_back(name + " is missing");
+        } else if (is_helm(live)) {
+            detail.push_back(name + " belongs to a Helm release");
+        } else if (!covers(live, wanted)) {
+            of_object = "drifted";
+            detail.push_back(name + " differs");
+        } else if (base::get_string(wanted, "kind") == "DaemonSet") {
+            of_object = daemonset_state(live);
+            (of_object == "waiting_for_nodes" ? waits : runs) = true;
+            if (of_object == "waiting_for_nodes") continue;
+        }
+        state = least(state, of_object);
+    }
+    // Of two DaemonSets for two kinds of nodes one always has none.
+    if (state == "ready" && waits && !runs) state = "waiting_for_nodes";
+    co_return JsonObject{{"state", state}, {"detail", base::join(detail, "; ")}};
+}
+
+Task<JsonObject> addon_state(Clusters& env, Context context, std::string eks_name, std::string addon) {
+    JsonObject parameters{{"clusterName", eks_name}, {"addonName", addon}};
+    auto answer = co_await env.aws().call(context, "eks", "DescribeAddon", std::move(parameters));
+    if (!answer) {
+        if (is_absent(answer.error())) co_return JsonObject{{"state", "absent"}};
+        co_return std::move(answer).error();
+    }
+    const auto status = base::get_string(*answer, "addon.status");
+    std::string state = "starting";
+    if (status == "ACTIVE") state = "ready";
+    if (status.ends_with("_FAILED")) state = "failed";
+    JsonObject row{{"state", state}, {"version", base::get_string(*answer, "addon.addonVersion")}};
+    const auto& issues = base::get_array(*answer, "addon.health.issues");
+    if (!issues.empty()) row["detail"] = domain::clean_text(base::get_string(issues.front(), "message"), 300);
+    co_return row;
+}
+
+Task<bool> any_node(Client client, Context context) {
+    const auto nodes = kube::known_resource("nodes");
+    CHECK(nodes.has_value());
+    kube::ListOptions options;
+    CO_TRY(auto list, co_await client->list(context, *nodes, options));
+    co_return !base::get_array(list, "items").empty();
+}
+
+}  // namespace
+
+Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region, std::string id) {
+    const auto* component = find_component(id);
+    CHECK(component != nullptr);
+    JsonObject row;
+    if (!component->addon.empty()) {
+        CO_TRY(row, co_await addon_state(env, context, eks_name, component->addon));
+        const auto state = base::get_string(row, "state");
+        if (component->needs_nodes && (state == "starting" || state == "failed")) {
+            CO_TRY(auto client, co_await env.kube(context, eks_name));
+            CO_TRY(const bool nodes, co_await any_node(client, context));
+            if (!nodes) row["state"] = "waiting_for_nodes";
+        }
+    } else {
+        auto objects = component_objects(*component, region);
+        if (!objects) co_return JsonObject{{"name", id}, {"state", "failed"}, {"detail", objects.error().message}};
+        CO_TRY(auto client, co_await env.kube(context, eks_name));
+        CO_TRY(row, co_await objects_state(client, context, *objects));
+    }
+    row["name"] = id;
+    co_return row;
+}
+
+Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref, std::set<std::string> wanted_ids) {
+    JsonArray rows;
+    for (const auto& component : components()) {
+        CO_TRY(auto row, co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id));
+        const auto state = base::get_string(row, "state");
+        const bool wanted = wanted_ids.contains(component.id);
+        if (!wanted && state == "absent") continue;
+        row["title"] = component.title;
+        row["kind"] = component.addon.empty() ? "manifest" : "eks_addon";
+        row["wanted"] = wanted;
+        row["actual"] = state != "absent";
+        row["healthy"] = state == "ready" || state == "waiting_for_nodes";
+        rows.push_back(std::move(row));
+    }
+    co_return rows;
+}
+
+std::set<std::string> wanted_components(const JsonObject& hyperpod) {
+    std::set<std::string> types;
+    for (const auto& group : base::get_array(hyperpod, "InstanceGroups")) {
+        const auto type = base::get_string(group, "InstanceType");
+        if (!type.empty()) types.insert(type);
+        for (const auto& detail : base::get_array(group, "InstanceRequirements.DesiredInstanceTypes")) {
+            if (detail.is_string()) types.insert(std::string(detail.as_string()));
+        }
+    }
+    const auto ids = components_for(types);
+    return {ids.begin(), ids.end()};
+}
+
+Task<Observation> observe_objects(Clusters& env, StepCall call, std::vector<JsonObject> objects) {
+    CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
+    CO_TRY(auto row, co_await objects_state(client, call.context, std::move(objects)));
+    const auto state = base::get_string(row, "state");
+    if (state == "absent" || state == "drifted") {
+        auto missing = ops::absent();
+        missing.detail = base::get_string(row, "detail");
+        co_return missing;
+    }
+    if (state == "starting") co_return ops::in_progress("pods are starting");
+    co_return ops::done({{"state", state}});
+}
+
+Task<JsonObject> apply_objects(Clusters& env, StepCall call, std::vector<JsonObject> objects) {
+    CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
+    for (const auto& object : objects) {
+        CO_TRY(auto live, co_await live_object(client, call.context, object));
+        if (!live.empty() && (is_helm(live) || covers(live, object))) continue;
+        CO_CHECK_OK(co_await client->apply(call.context, object));
+    }
+    co_return JsonObject{};
+}
+
+namespace {
+
+Task<Observation> observe_component(Clusters& env, StepCall call, JsonObject args) {
+    auto objects = component_objects(*find_component(base::get_string(args, "id")), base::get_string(call.params, "region"));
+    if (!objects) co_return ops::impossible(std::move(objects).error());
+    co_return co_await observe_objects(env, std::move(call), std::move(*objects));
+}
+
+Task<JsonObject> act_component(Clusters& env, StepCall call, JsonObject args) {
+    CO_TRY(auto objects, component_objects(*find_component(base::get_string(args, "id")), base::get_string(call.params, "region")));
+    co_return co_await apply_objects(env, std::move(call), std::move(objects));
+}
+
+}  // namespace
+
+void add_components(Steps& steps, const std::vector<std::string>& ids) {
+    for (const auto& id : ids) {
+        const auto* component = find_component(id);
+        if (component == nullptr || steps.has(id)) continue;
+        auto needs = steps.those_of(component->after);
+        if (!component->addon.empty()) {
+            needs.emplace_back(component->needs_nodes ? "kubernetes_access" : "eks");
+            AddonPlan plan(id, component->addon, needs);
+            plan.configuration = component->configuration;
+            plan.needs_nodes = component->needs_nodes;
+            add_addon(steps, plan);
+            continue;
+        }
+        needs.emplace_back("kubernetes_access");
+        auto schedule = minutes_of(0.1, 5);
+        schedule.limit = std::chrono::minutes(20);
+        steps.add(Row(id, "Install " + component->title, needs)
+                      .does(&observe_component, &act_component)
+                      .with({{"id", id}})
+                      .takes(schedule));
+    }
+}
+
+}  // namespace instantstart::flows
