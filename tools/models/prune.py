@@ -22,7 +22,7 @@ DROPPED = {
     "requestcompression", "auth", "endpointdiscovery",
 }
 METADATA = [
-    "apiVersion", "endpointPrefix", "globalEndpoint", "jsonVersion", "protocol", "serviceId", "serviceFullName",
+    "apiVersion", "awsQueryCompatible", "endpointPrefix", "globalEndpoint", "jsonVersion", "protocol", "serviceId", "serviceFullName",
     "signatureVersion", "signingName", "targetPrefix", "xmlNamespace",
 ]
 # Spoken by every server of that service, but only listed second in its model.

@@ -75,6 +75,7 @@ private:
         if (space != nullptr && space->is_string()) service.xml_namespace = get_string(from, "xmlNamespace");
         if (space != nullptr && space->is_object())
             service.xml_namespace = get_string(from, "xmlNamespace.uri");
+        service.query_compatible = from.contains("awsQueryCompatible");
         service.global = service.name == "iam";
     }
 
@@ -137,6 +138,7 @@ private:
         shape.union_type = get_bool(from, "union");
         shape.wrapper = get_bool(from, "wrapper");
         shape.sensitive = get_bool(from, "sensitive");
+        shape.document = get_bool(from, "document");
         shape.exception = get_bool(from, "exception");
         shape.fault_of_sender = get_bool(from, "error.senderFault");
         shape.error_code = get_string(from, "error.code");

@@ -59,7 +59,7 @@ struct Shape {
     std::string timestamp_format;
     std::string payload;  // name of the payload member
     std::string location_name, xml_namespace_uri, xml_namespace_prefix;
-    bool flattened = false, streaming = false, union_type = false, wrapper = false, sensitive = false;
+    bool flattened = false, streaming = false, union_type = false, wrapper = false, sensitive = false, document = false;
     // exceptions
     bool exception = false, fault_of_sender = false;
     std::string error_code;  // wire code where it differs from the name
@@ -95,7 +95,8 @@ struct Service {
     std::string protocol;  // "json", "rest-json", "query", "ec2", "rest-xml"
     std::string api_version, endpoint_prefix, signing_name, target_prefix, json_version, service_id,
         xml_namespace;
-    bool global = false;  // one endpoint and signing region per partition: iam
+    bool query_compatible = false;  // error codes are those of its former query protocol
+    bool global = false;            // one endpoint and signing region per partition: iam
     std::map<std::string, Operation, std::less<>> operations;
     std::map<std::string, std::unique_ptr<Shape>, std::less<>> shapes;
     std::map<std::string, Paginator, std::less<>> paginators;
