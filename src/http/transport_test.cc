@@ -1,0 +1,145 @@
+#include "http/transport.h"
+
+#include "http/certificate.h"
+#include "http/impl/socket_fixture.h"
+
+namespace instantstart::http::impl {
+namespace {
+
+using namespace std::chrono_literals;
+using ::boost::asio::awaitable;
+
+awaitable<Response> counted(int& served, Request request) {
+    ++served;
+    co_return Response(200, "text/plain", request.body + "!");
+}
+
+class TransportTest : public SocketFixture {
+protected:
+    Handler counting() {
+        return [this](Context, Request request) { return counted(served_, std::move(request)); };
+    }
+
+    void serve_tls(const std::vector<std::string>& names) {
+        authority_ = make_authority("test authority", clock_->now()).value();
+        const auto pair = make_server_certificate(authority_, "server", names, clock_->now()).value();
+        ServerOptions options;
+        options.cert_pem = pair.cert_pem;
+        options.key_pem = pair.key_pem;
+        serve(options, counting());
+    }
+
+    base::Result<Response> send_tls(const std::string& host, const std::string& ca_pem,
+                                    std::string body = "x") {
+        auto wanted = request("POST", "/", std::move(body));
+        wanted.scheme = "https";
+        wanted.host = host;
+        SendOptions options;
+        options.ca_pem = ca_pem;
+        return send(std::move(wanted), options);
+    }
+
+    int served_ = 0;
+    KeyPair authority_;
+};
+
+TEST_F(TransportTest, tls_round_trip_by_name_and_address) {
+    serve_tls({"localhost", "127.0.0.1"});
+    for (const auto* host : {"127.0.0.1", "localhost", "127.0.0.1"}) {
+        const auto response = send_tls(host, authority_.cert_pem);
+        ASSERT_TRUE(response.has_value()) << host << response.error().chain();
+        EXPECT_EQ(response->body, "x!");
+    }
+    const std::string large(3U << 20U, 'y');
+    EXPECT_EQ(send_tls("127.0.0.1", authority_.cert_pem, large).value().status, 413);
+}
+
+TEST_F(TransportTest, certificate_for_another_name_is_refused) {
+    serve_tls({"example.com", "10.0.0.1"});
+    for (const auto* host : {"127.0.0.1", "localhost"}) {
+        const auto response = send_tls(host, authority_.cert_pem);
+        ASSERT_FALSE(response.has_value());
+        EXPECT_EQ(response.error().kind, base::ErrorKind::unavailable);
+        EXPECT_EQ(response.error().code, "tls");
+    }
+    EXPECT_EQ(served_, 0);
+}
+
+TEST_F(TransportTest, certificate_of_another_authority_is_refused) {
+    serve_tls({"127.0.0.1"});
+    const auto other = make_authority("test authority", clock_->now()).value();
+    EXPECT_EQ(send_tls("127.0.0.1", other.cert_pem).error().code, "tls");
+    EXPECT_EQ(send_tls("127.0.0.1", "not a certificate").error().code, "tls");
+    EXPECT_EQ(served_, 0);
+}
+
+TEST_F(TransportTest, plain_client_on_a_tls_port_fails_cleanly) {
+    serve_tls({"127.0.0.1"});
+    const auto response = send(request("GET", "/"));
+    ASSERT_FALSE(response.has_value());
+    EXPECT_EQ(response.error().kind, base::ErrorKind::unknown_outcome);
+}
+
+TEST_F(TransportTest, tls_to_a_plain_port_is_unavailable) {
+    serve(ServerOptions(), counting());
+    EXPECT_EQ(send_tls("127.0.0.1", make_authority("a", clock_->now()).value().cert_pem).error().code, "tls");
+}
+
+TEST_F(TransportTest, refused_connection_is_proven_not_executed) {
+    serve(ServerOptions(), counting());
+    const auto wanted = request("POST", "/");
+    ASSERT_TRUE(run(stop_server(*server_)).has_value());
+    const auto response = send(wanted);
+    ASSERT_FALSE(response.has_value());
+    EXPECT_EQ(response.error().kind, base::ErrorKind::unavailable);
+    EXPECT_EQ(response.error().code, "connection_refused");
+}
+
+TEST_F(TransportTest, pooled_connection_that_the_server_closed_is_not_used) {
+    ServerOptions options;
+    options.idle_timeout = 10ms;
+    serve(options, counting());
+    ASSERT_TRUE(send(request("POST", "/")).has_value());
+    ASSERT_TRUE(run(clock_->sleep(40ms)).has_value());
+    ASSERT_TRUE(send(request("POST", "/")).has_value());
+    EXPECT_EQ(served_, 2);
+}
+
+TEST_F(TransportTest, body_beyond_the_limit_is_an_error) {
+    serve(ServerOptions(), counting());
+    SendOptions options;
+    options.max_body = 10;
+    EXPECT_EQ(send(request("POST", "/", std::string(100, 'a')), options).error().code, "body_too_large");
+}
+
+TEST_F(TransportTest, heads_that_would_smuggle_are_not_sent) {
+    serve(ServerOptions(), counting());
+    auto wanted = request("GET", "/a b");
+    EXPECT_EQ(send(wanted).error().code, "invalid_request");
+    wanted.target = "/";
+    wanted.headers.add("X-A", "b\r\nX-C: d");
+    EXPECT_EQ(send(wanted).error().code, "invalid_request");
+    wanted.scheme = "ftp";
+    EXPECT_EQ(send(wanted).error().code, "invalid_url");
+    EXPECT_EQ(served_, 0);
+}
+
+TEST_F(TransportTest, cancelled_exchange_says_cancelled) {
+    serve(ServerOptions(), counting());
+    rt::TaskGroup group(io_.get_executor(), "clients");
+    const auto kept = std::make_shared<std::optional<base::Result<Response>>>();
+    group.spawn("client", rt::testing::keep<Response>(
+                              transport_->send(Context(), request("GET", "/"), SendOptions()), kept));
+    io_.poll_one();
+    group.cancel();
+    while (group.size() > 0) io_.run_one();
+    if (kept->has_value()) EXPECT_EQ((*kept)->error().kind, base::ErrorKind::cancelled);
+}
+
+TEST(Certificate, bad_authority_is_refused) {
+    EXPECT_EQ(make_server_certificate(KeyPair(), "a", {"a"}, base::TimePoint()).error().code,
+              "invalid_authority");
+}
+
+}  // namespace
+}  // namespace instantstart::http::impl
