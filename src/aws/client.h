@@ -1,13 +1,16 @@
 // The AWS client: operations by name, parameters and answers as JSON in the shape of AWS's own models.
 //
-// Conventions of the JSON: member names are the model's (`VpcId`, for EKS `vpcId`); blobs and payload bodies are strings of
-// raw bytes; timestamps are RFC 3339 strings; absent members are absent. Parameters are checked against the model before
-// anything leaves (Error{invalid}, code "invalid_parameter", every fault at once).
+// Conventions of the JSON: member names are the model's (`VpcId`, for EKS `vpcId`); blobs and payload bodies
+// are strings of raw bytes; timestamps are RFC 3339 strings; absent members are absent. Parameters are
+// checked against the model before anything leaves (Error{invalid}, code "invalid_parameter", every fault at
+// once).
 //
-// Errors: kind from the AWS error (throttled, denied, not_found, conflict, invalid, unavailable), `code` is AWS's own
-// ("InvalidVpcID.NotFound", "ResourceInUseException"), `message` AWS's message, `aws_request_id` set. A mutating call whose
-// answer was lost is `unknown_outcome` unless the model gives the call an idempotency token (then it is repeated as it was).
-// Credentials that cannot be had or have expired: kind denied, code "CredentialsUnavailable" / "CredentialsExpired".
+// Errors: kind from the AWS error (throttled, denied, not_found, conflict, invalid, unavailable), `code` is
+// AWS's own
+// ("InvalidVpcID.NotFound", "ResourceInUseException"), `message` AWS's message, `aws_request_id` set. A
+// mutating call whose answer was lost is `unknown_outcome` unless the model gives the call an idempotency
+// token (then it is repeated as it was). Credentials that cannot be had or have expired: kind denied, code
+// "CredentialsUnavailable" / "CredentialsExpired".
 #pragma once
 
 #include <functional>
@@ -29,7 +32,8 @@ using rt::Task;
 
 struct CallOptions {
     CallOptions() = default;
-    // Value for the model's idempotency-token member where the parameters leave it out; "" lets the client make one.
+    // Value for the model's idempotency-token member where the parameters leave it out; "" lets the client
+    // make one.
     std::string client_token;
     base::Duration timeout = std::chrono::seconds(60);
 };
@@ -38,18 +42,22 @@ class Client {
 public:
     virtual ~Client() = default;
 
-    // One call, with retries as the rule of the unknown outcome allows. `service` is botocore's name ("ec2", "eks",
-    // "sagemaker", "iam", "sts", "s3", "service-quotas", "logs", "elbv2"), `operation` the model's ("CreateVpc").
-    virtual Task<JsonObject> call(Context context, std::string service, std::string operation, JsonObject parameters,
-                                  CallOptions options) = 0;
+    // One call, with retries as the rule of the unknown outcome allows. `service` is botocore's name ("ec2",
+    // "eks", "sagemaker", "iam", "sts", "s3", "service-quotas", "logs", "elbv2"), `operation` the model's
+    // ("CreateVpc").
+    virtual Task<JsonObject> call(Context context, std::string service, std::string operation,
+                                  JsonObject parameters, CallOptions options) = 0;
     Task<JsonObject> call(Context context, std::string service, std::string operation, JsonObject parameters);
 
-    // All items of a list operation by the model's paginator, at most `max_items` (an error beyond that says so).
-    virtual Task<JsonArray> collect(Context context, std::string service, std::string operation, JsonObject parameters,
-                                    std::size_t max_items) = 0;
-    Task<JsonArray> collect(Context context, std::string service, std::string operation, JsonObject parameters);
+    // All items of a list operation by the model's paginator, at most `max_items` (an error beyond that says
+    // so).
+    virtual Task<JsonArray> collect(Context context, std::string service, std::string operation,
+                                    JsonObject parameters, std::size_t max_items) = 0;
+    Task<JsonArray> collect(Context context, std::string service, std::string operation,
+                            JsonObject parameters);
 
-    // The bearer token of EKS for a cluster: "k8s-aws-v1." + base64url of a presigned STS GetCallerIdentity (60 s).
+    // The bearer token of EKS for a cluster: "k8s-aws-v1." + base64url of a presigned STS GetCallerIdentity
+    // (60 s).
     virtual Task<std::string> eks_token(Context context, std::string cluster) = 0;
 
     virtual std::string region() const = 0;
@@ -64,11 +72,14 @@ struct ClientSettings {
     std::function<std::string(const std::string&)> environment;
     // Fixed credentials instead of the SDKs' chain (the embedded twin): used where access_key is not "".
     std::string access_key, secret_key, session_token;
-    std::string endpoint_url;  // for every service; "" = AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_<SERVICE>, the real ones
-    // Called once a call has ended, for metrics: service, operation, outcome code ("" = well), seconds, attempts.
+    std::string
+        endpoint_url;  // for every service; "" = AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_<SERVICE>, the real ones
+    // Called once a call has ended, for metrics: service, operation, outcome code ("" = well), seconds,
+    // attempts.
     std::function<void(const std::string&, const std::string&, const std::string&, double, int)> on_call;
 };
 
-base::Result<std::unique_ptr<Client>> make_client(ClientSettings settings, http::Transport& transport, rt::Clock& clock);
+base::Result<std::unique_ptr<Client>> make_client(ClientSettings settings, http::Transport& transport,
+                                                  rt::Clock& clock);
 
 }  // namespace instantstart::aws
