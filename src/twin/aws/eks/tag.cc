@@ -1,0 +1,62 @@
+// Tags of EKS resources, by ARN.
+#include "twin/aws/eks/state.h"
+
+namespace instantstart::twin::eks {
+
+namespace {
+
+JsonObject* tags_of(State& state, std::string_view arn) {
+    const std::pair<Table*, const char*> tables[] = {{&state.clusters, "arn"},
+                                                     {&state.addons, "addonArn"},
+                                                     {&state.nodegroups, "nodegroupArn"},
+                                                     {&state.associations, "associationArn"},
+                                                     {&state.entries, "accessEntryArn"}};
+    for (const auto& [table, member] : tables) {
+        for (auto& [key, record] : *table) {
+            if (base::get_string(record.data, member) != arn) continue;
+            JsonValue& tags = record.data["tags"];
+            if (!tags.is_object()) tags = JsonObject();
+            return &tags.get_object();
+        }
+    }
+    return nullptr;
+}
+
+ServiceError unknown(std::string_view arn) {
+    return failure("NotFoundException", "Resource was not found: " + std::string(arn), 404);
+}
+
+Reply tag_resource(State& state, const Call& call) {
+    const std::string arn = base::get_string(call.params, "resourceArn");
+    JsonObject* tags = tags_of(state, arn);
+    if (tags == nullptr) return unknown(arn);
+    for (const auto& [key, value] : base::get_object(call.params, "tags")) (*tags)[key] = value;
+    return JsonObject();
+}
+
+Reply untag_resource(State& state, const Call& call) {
+    const std::string arn = base::get_string(call.params, "resourceArn");
+    JsonObject* tags = tags_of(state, arn);
+    if (tags == nullptr) return unknown(arn);
+    for (const std::string& key : strings(call.params, "tagKeys")) tags->erase(key);
+    return JsonObject();
+}
+
+Reply list_tags(State& state, const Call& call) {
+    const std::string arn = base::get_string(call.params, "resourceArn");
+    const JsonObject* tags = tags_of(state, arn);
+    if (tags == nullptr) return unknown(arn);
+    JsonObject answer;
+    answer["tags"] = *tags;
+    return answer;
+}
+
+}  // namespace
+
+void add_tag_operations(Operations& operations) {
+    operations["TagResource"] = tag_resource;
+    operations["UntagResource"] = untag_resource;
+    operations["ListTagsForResource"] = list_tags;
+}
+
+}  // namespace instantstart::twin::eks
