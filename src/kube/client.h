@@ -1,10 +1,11 @@
 // The Kubernetes client: dynamic, for one API server. Objects are JSON as on the wire.
 //
-// Errors: kind from the Status reason (NotFound → not_found, Conflict/AlreadyExists → conflict, Invalid/BadRequest → invalid,
-// Forbidden/Unauthorized → denied, TooManyRequests → throttled, 5xx → unavailable), `code` is the reason ("NotFound",
-// "AlreadyExists", "Expired", "Unauthorized", …), `message` the server's. Where the server cannot be reached: code
-// "KubernetesUnreachable", with the reason in `message` and the remedy in `hint`. A lost answer of a write that cannot be
-// repeated safely (create with generateName) is unknown_outcome; apply, patch and delete are repeated.
+// Errors: kind from the Status reason (NotFound → not_found, Conflict/AlreadyExists → conflict,
+// Invalid/BadRequest → invalid, Forbidden/Unauthorized → denied, TooManyRequests → throttled, 5xx →
+// unavailable), `code` is the reason ("NotFound", "AlreadyExists", "Expired", "Unauthorized", …), `message`
+// the server's. Where the server cannot be reached: code "KubernetesUnreachable", with the reason in
+// `message` and the remedy in `hint`. A lost answer of a write that cannot be repeated safely (create with
+// generateName) is unknown_outcome; apply, patch and delete are repeated.
 #pragma once
 
 #include <functional>
@@ -30,14 +31,20 @@ using rt::Task;
 struct Resource {
     Resource() = default;
     Resource(std::string group, std::string version, std::string plural, std::string kind, bool namespaced)
-        : group(std::move(group)), version(std::move(version)), plural(std::move(plural)), kind(std::move(kind)), namespaced(namespaced) {}
+        : group(std::move(group)),
+          version(std::move(version)),
+          plural(std::move(plural)),
+          kind(std::move(kind)),
+          namespaced(namespaced) {}
     std::string group, version, plural, kind;
     bool namespaced = true;
     std::string api_version() const;  // "v1", "apps/v1"
-    std::string path(std::string_view ns, std::string_view name = "", std::string_view subresource = "") const;
+    std::string path(std::string_view ns, std::string_view name = "",
+                     std::string_view subresource = "") const;
 };
 
-// The built-in kinds that the product uses, by their plural and group ("deployments.apps", "pods", "customresourcedefinitions.apiextensions.k8s.io").
+// The built-in kinds that the product uses, by their plural and group ("deployments.apps", "pods",
+// "customresourcedefinitions.apiextensions.k8s.io").
 std::optional<Resource> known_resource(std::string_view plural_and_group);
 
 struct ListOptions {
@@ -57,7 +64,8 @@ struct WatchEvent {
 class Watch {
 public:
     virtual ~Watch() = default;
-    // The next event; nullopt when the server closed the watch (start again from the last resourceVersion); code "Expired" = relist.
+    // The next event; nullopt when the server closed the watch (start again from the last resourceVersion);
+    // code "Expired" = relist.
     virtual Task<std::optional<WatchEvent>> next() = 0;
 };
 
@@ -77,22 +85,27 @@ public:
     virtual Task<JsonObject> list(Context context, Resource resource, ListOptions options) = 0;
     virtual Task<JsonObject> create(Context context, Resource resource, JsonObject object) = 0;
     virtual Task<JsonObject> replace(Context context, Resource resource, JsonObject object) = 0;
-    // Server-side apply under field manager "instantstart", forced. `object` names apiVersion, kind, metadata.name (and namespace);
-    // its kind is resolved by known_resource or discovery.
+    // Server-side apply under field manager "instantstart", forced. `object` names apiVersion, kind,
+    // metadata.name (and namespace); its kind is resolved by known_resource or discovery.
     virtual Task<JsonObject> apply(Context context, JsonObject object) = 0;
     // The same with dryRun=All: what the server would store.
     virtual Task<JsonObject> apply_dry_run(Context context, JsonObject object) = 0;
-    // `content_type`: application/merge-patch+json, application/json-patch+json, application/strategic-merge-patch+json.
-    virtual Task<JsonObject> patch(Context context, Resource resource, std::string ns, std::string name, JsonValue patch,
-                                   std::string content_type, std::string subresource) = 0;
+    // `content_type`: application/merge-patch+json, application/json-patch+json,
+    // application/strategic-merge-patch+json.
+    virtual Task<JsonObject> patch(Context context, Resource resource, std::string ns, std::string name,
+                                   JsonValue patch, std::string content_type, std::string subresource) = 0;
     // Propagation "Background", "Foreground" or "Orphan". Absent is not an error: false.
-    virtual Task<bool> remove(Context context, Resource resource, std::string ns, std::string name, std::string propagation) = 0;
-    virtual Task<std::unique_ptr<Watch>> watch(Context context, Resource resource, ListOptions options, std::string resource_version) = 0;
-    virtual Task<std::unique_ptr<http::BodyStream>> logs(Context context, std::string ns, std::string pod, LogOptions options) = 0;
+    virtual Task<bool> remove(Context context, Resource resource, std::string ns, std::string name,
+                              std::string propagation) = 0;
+    virtual Task<std::unique_ptr<Watch>> watch(Context context, Resource resource, ListOptions options,
+                                               std::string resource_version) = 0;
+    virtual Task<std::unique_ptr<http::BodyStream>> logs(Context context, std::string ns, std::string pod,
+                                                         LogOptions options) = 0;
     // By apiVersion and kind, from known_resource or discovery (cached; asked again once on a miss).
     virtual Task<Resource> resolve(Context context, std::string api_version, std::string kind) = 0;
     // Any request of the API server's own paths ("/version", service proxies).
-    virtual Task<http::Response> raw(Context context, std::string method, std::string target, std::string body, bool stream) = 0;
+    virtual Task<http::Response> raw(Context context, std::string method, std::string target,
+                                     std::string body, bool stream) = 0;
 };
 
 struct Endpoint {
