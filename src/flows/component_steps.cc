@@ -10,7 +10,8 @@ namespace {
 using Client = std::shared_ptr<kube::Client>;
 
 Task<JsonObject> live_object(Client client, Context context, JsonObject wanted) {
-    CO_TRY(auto resource, co_await client->resolve(context, base::get_string(wanted, "apiVersion"), base::get_string(wanted, "kind")));
+    CO_TRY(auto resource, co_await client->resolve(context, base::get_string(wanted, "apiVersion"),
+                                                   base::get_string(wanted, "kind")));
     auto live = co_await client->get(context, resource, base::get_string(wanted, "metadata.namespace"),
                                      base::get_string(wanted, "metadata.name"));
     if (!live) {
@@ -30,14 +31,18 @@ bool is_helm(const JsonObject& live) {
 std::string daemonset_state(const JsonObject& live) {
     const auto desired = base::get_int(live, "status.desiredNumberScheduled");
     if (desired == 0) return "waiting_for_nodes";
-    const bool current = base::get_int(live, "status.observedGeneration") >= base::get_int(live, "metadata.generation");
+    const bool current =
+        base::get_int(live, "status.observedGeneration") >= base::get_int(live, "metadata.generation");
     return current && base::get_int(live, "status.numberReady") >= desired ? "ready" : "starting";
 }
 
 // The least ready of the states that a component's objects have.
 std::string least(const std::string& a, const std::string& b) {
-    static const std::vector<std::string> kOrder = {"absent", "drifted", "starting", "waiting_for_nodes", "ready"};
-    const auto rank = [](const std::string& state) { return std::find(kOrder.begin(), kOrder.end(), state) - kOrder.begin(); };
+    static const std::vector<std::string> kOrder = {"absent", "drifted", "starting", "waiting_for_nodes",
+                                                    "ready"};
+    const auto rank = [](const std::string& state) {
+        return std::find(kOrder.begin(), kOrder.end(), state) - kOrder.begin();
+    };
     return rank(a) < rank(b) ? a : b;
 }
 
@@ -96,7 +101,8 @@ Task<bool> any_node(Client client, Context context) {
 
 }  // namespace
 
-Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region, std::string id) {
+Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region,
+                                 std::string id) {
     const auto* component = find_component(id);
     CHECK(component != nullptr);
     JsonObject row;
@@ -110,7 +116,8 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
         }
     } else {
         auto objects = component_objects(*component, region);
-        if (!objects) co_return JsonObject{{"name", id}, {"state", "failed"}, {"detail", objects.error().message}};
+        if (!objects)
+            co_return JsonObject{{"name", id}, {"state", "failed"}, {"detail", objects.error().message}};
         CO_TRY(auto client, co_await env.kube(context, eks_name));
         CO_TRY(row, co_await objects_state(client, context, *objects));
     }
@@ -118,10 +125,12 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
     co_return row;
 }
 
-Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref, std::set<std::string> wanted_ids) {
+Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
+                                std::set<std::string> wanted_ids) {
     JsonArray rows;
     for (const auto& component : components()) {
-        CO_TRY(auto row, co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id));
+        CO_TRY(auto row,
+               co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id));
         const auto state = base::get_string(row, "state");
         const bool wanted = wanted_ids.contains(component.id);
         if (!wanted && state == "absent") continue;
@@ -174,13 +183,15 @@ Task<JsonObject> apply_objects(Clusters& env, StepCall call, std::vector<JsonObj
 namespace {
 
 Task<Observation> observe_component(Clusters& env, StepCall call, JsonObject args) {
-    auto objects = component_objects(*find_component(base::get_string(args, "id")), base::get_string(call.params, "region"));
+    auto objects = component_objects(*find_component(base::get_string(args, "id")),
+                                     base::get_string(call.params, "region"));
     if (!objects) co_return ops::impossible(std::move(objects).error());
     co_return co_await observe_objects(env, std::move(call), std::move(*objects));
 }
 
 Task<JsonObject> act_component(Clusters& env, StepCall call, JsonObject args) {
-    CO_TRY(auto objects, component_objects(*find_component(base::get_string(args, "id")), base::get_string(call.params, "region")));
+    CO_TRY(auto objects, component_objects(*find_component(base::get_string(args, "id")),
+                                           base::get_string(call.params, "region")));
     co_return co_await apply_objects(env, std::move(call), std::move(objects));
 }
 

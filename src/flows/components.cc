@@ -47,13 +47,15 @@ std::vector<Component> make_components() {
         addon("metrics_server", "metrics-server", "metrics-server", false, true),
     };
     for (auto& row : table) {
-        // Their Deployments tolerate none of the users' taints by default and would never run on nodes that are all tainted.
+        // Their Deployments tolerate none of the users' taints by default and would never run on nodes that
+        // are all tainted.
         if (row.id == "coredns") row.configuration = R"({"tolerations":[{"operator":"Exists"}]})";
         if (row.id == "metrics_server") row.configuration = R"({"tolerations":[{"operator":"Exists"}]})";
         if (row.id == "s3_csi") row.configuration = R"({"node":{"tolerateAllTaints":true}})";
         if (row.id == "cert_manager") {
-            row.configuration = R"({"tolerations":[{"operator":"Exists"}],"webhook":{"tolerations":[{"operator":"Exists"}]},)"
-                                R"("cainjector":{"tolerations":[{"operator":"Exists"}]}})";
+            row.configuration =
+                R"({"tolerations":[{"operator":"Exists"}],"webhook":{"tolerations":[{"operator":"Exists"}]},)"
+                R"("cainjector":{"tolerations":[{"operator":"Exists"}]}})";
         }
         if (row.id == "health_monitoring_agent") row.after = {"hyperpod_rbac"};
         if (row.id == "coredns") row.after = {"vpc_cni"};
@@ -65,26 +67,32 @@ std::vector<Component> make_components() {
 // The account whose registry holds the EKS add-on images of a region.
 std::string addon_registry(const std::string& region) {
     static const std::map<std::string, std::string, std::less<>> kOthers = {
-        {"eu-south-2", "455263428931"},   {"ap-south-2", "900889452093"},     {"ap-southeast-3", "296578399912"},
-        {"ap-southeast-4", "491585149902"}, {"af-south-1", "877085696533"},   {"ap-east-1", "800184023465"},
-        {"ca-west-1", "761377655185"},    {"eu-central-2", "900612956339"},   {"eu-south-1", "590381155156"},
-        {"il-central-1", "066635153087"}, {"me-south-1", "558608220178"},     {"me-central-1", "759879836304"},
-        {"us-gov-east-1", "151742754352"}, {"us-gov-west-1", "013241004608"}, {"cn-north-1", "918309763551"},
-        {"cn-northwest-1", "961992271922"}};
+        {"eu-south-2", "455263428931"},     {"ap-south-2", "900889452093"},
+        {"ap-southeast-3", "296578399912"}, {"ap-southeast-4", "491585149902"},
+        {"af-south-1", "877085696533"},     {"ap-east-1", "800184023465"},
+        {"ca-west-1", "761377655185"},      {"eu-central-2", "900612956339"},
+        {"eu-south-1", "590381155156"},     {"il-central-1", "066635153087"},
+        {"me-south-1", "558608220178"},     {"me-central-1", "759879836304"},
+        {"us-gov-east-1", "151742754352"},  {"us-gov-west-1", "013241004608"},
+        {"cn-north-1", "918309763551"},     {"cn-northwest-1", "961992271922"}};
     const auto at = kOthers.find(region);
     const auto account = at == kOthers.end() ? "602401143452" : at->second;
-    return account + ".dkr.ecr." + region + (region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
+    return account + ".dkr.ecr." + region +
+           (region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
 }
 
 // The account whose registry holds the health monitoring agent; "" where the region has none.
 std::string agent_account(const std::string& region) {
     static const std::map<std::string, std::string, std::less<>> kAccounts = {
-        {"us-east-1", "767398015722"},      {"us-west-2", "905418368575"},      {"us-east-2", "851725546812"},
-        {"us-west-1", "011528288828"},      {"eu-central-1", "211125453373"},   {"eu-north-1", "654654141839"},
-        {"eu-west-1", "533267293120"},      {"eu-west-2", "011528288831"},      {"eu-south-2", "626887787726"},
-        {"ap-northeast-1", "533267052152"}, {"ap-south-1", "011528288864"},     {"ap-southeast-1", "905418428165"},
-        {"ap-southeast-2", "851725636348"}, {"ap-southeast-3", "971422672635"}, {"ap-southeast-4", "084375568333"},
-        {"ca-central-1", "843976229209"},   {"sa-east-1", "025066253954"}};
+        {"us-east-1", "767398015722"},      {"us-west-2", "905418368575"},
+        {"us-east-2", "851725546812"},      {"us-west-1", "011528288828"},
+        {"eu-central-1", "211125453373"},   {"eu-north-1", "654654141839"},
+        {"eu-west-1", "533267293120"},      {"eu-west-2", "011528288831"},
+        {"eu-south-2", "626887787726"},     {"ap-northeast-1", "533267052152"},
+        {"ap-south-1", "011528288864"},     {"ap-southeast-1", "905418428165"},
+        {"ap-southeast-2", "851725636348"}, {"ap-southeast-3", "971422672635"},
+        {"ap-southeast-4", "084375568333"}, {"ca-central-1", "843976229209"},
+        {"sa-east-1", "025066253954"}};
     const auto at = kAccounts.find(region);
     return at == kAccounts.end() ? "" : at->second;
 }
@@ -92,8 +100,10 @@ std::string agent_account(const std::string& region) {
 constexpr const char* kAgentTag = "1.0.1892.0_1.0.424.0";
 
 bool has_efa_plugin(const domain::InstanceType& type) {
-    // These advertise an interface in the type table, but no EFA device was ever seen on their HyperPod nodes.
-    const bool unsure = type.name == "ml.c6i.32xlarge" || type.name == "ml.m6i.32xlarge" || type.name == "ml.r6i.32xlarge";
+    // These advertise an interface in the type table, but no EFA device was ever seen on their HyperPod
+    // nodes.
+    const bool unsure =
+        type.name == "ml.c6i.32xlarge" || type.name == "ml.m6i.32xlarge" || type.name == "ml.r6i.32xlarge";
     return type.efa_interfaces > 0 && !unsure;
 }
 
@@ -130,7 +140,8 @@ base::Result<std::string> filled_manifest(const Component& component, const std:
     replace_all(text, "${NVIDIA_IMAGE}", "nvcr.io/nvidia/k8s-device-plugin:v0.16.1");
     replace_all(text, "${EFA_IMAGE}", addon_registry(region) + "/eks/aws-efa-k8s-device-plugin:v0.5.13");
     replace_all(text, "${NEURON_IMAGE}", "public.ecr.aws/neuron/neuron-device-plugin:2.19.16.0");
-    replace_all(text, "${NVIDIA_TYPES}", type_list([](const domain::InstanceType& type) { return type.is_gpu(); }, {}));
+    replace_all(text, "${NVIDIA_TYPES}",
+                type_list([](const domain::InstanceType& type) { return type.is_gpu(); }, {}));
     replace_all(text, "${NEURON_TYPES}",
                 type_list([](const domain::InstanceType& type) { return type.is_neuron(); },
                           {"ml.inf2.xlarge", "ml.inf2.8xlarge", "ml.inf2.24xlarge", "ml.inf2.48xlarge"}));
@@ -144,7 +155,8 @@ JsonValue scalar(const YAML::Node& node) {
     if (text == "true" || text == "false") return text == "true";
     if (text == "null" || text == "~" || text.empty()) return nullptr;
     const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (digits && text.size() < 18 && (text.size() == 1 || text[0] != '0')) return static_cast<std::int64_t>(std::stoll(text));
+    if (digits && text.size() < 18 && (text.size() == 1 || text[0] != '0'))
+        return static_cast<std::int64_t>(std::stoll(text));
     return JsonValue(text);
 }
 
@@ -204,7 +216,8 @@ base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& te
     }
 }
 
-base::Result<std::vector<JsonObject>> component_objects(const Component& component, const std::string& region) {
+base::Result<std::vector<JsonObject>> component_objects(const Component& component,
+                                                        const std::string& region) {
     TRY(auto text, filled_manifest(component, region));
     TRY(auto list, parse_yaml_documents(text));
     for (auto& object : list) {

@@ -1,5 +1,5 @@
-// Components: what HyperPod needs inside the cluster, as desired state: EKS add-ons and our own manifests. The table, the
-// state of each as it is, and the steps that bring it.
+// Components: what HyperPod needs inside the cluster, as desired state: EKS add-ons and our own manifests.
+// The table, the state of each as it is, and the steps that bring it.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ namespace instantstart::flows {
 
 struct Component {
     Component() = default;
-    std::string id;        // "nvidia_device_plugin"
+    std::string id;  // "nvidia_device_plugin"
     std::string title;
     std::string addon;     // EKS add-on, or
     std::string manifest;  // our manifest file
@@ -29,8 +29,10 @@ const Component* find_component(std::string_view id);
 // The base ones and what these instance types need, in the table's order.
 std::vector<std::string> components_for(const std::set<std::string>& instance_types);
 
-// Objects of a component with region's images and type lists filled in. Error where the region has no known image.
-base::Result<std::vector<JsonObject>> component_objects(const Component& component, const std::string& region);
+// Objects of a component with region's images and type lists filled in. Error where the region has no known
+// image.
+base::Result<std::vector<JsonObject>> component_objects(const Component& component,
+                                                        const std::string& region);
 
 // YAML documents as JSON objects.
 base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& text);
@@ -38,9 +40,11 @@ base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& te
 bool covers(const JsonValue& live, const JsonValue& wanted);
 
 // {name, state, version?, detail?}: state is absent, drifted, waiting_for_nodes, starting, ready or failed.
-Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region, std::string id);
+Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region,
+                                 std::string id);
 // One row for each component of the table: `wanted` by `wanted_ids`, `healthy`.
-Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref, std::set<std::string> wanted_ids);
+Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
+                                std::set<std::string> wanted_ids);
 // What the cluster's groups make wanted.
 std::set<std::string> wanted_components(const JsonObject& hyperpod);
 

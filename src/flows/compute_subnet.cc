@@ -199,13 +199,14 @@ void add_find_network(Steps& steps) {
                   .as("check"));
 }
 
-std::string add_compute_subnet(Steps& steps, const std::string& zone) {
+std::string add_compute_subnet(Steps& steps, const JsonObject& params, const std::string& zone) {
     const auto id = "compute_subnet_" + zone;
     if (steps.has(id)) return id + "_routes";
     const JsonObject args{{"zone", zone}};
     steps.add(Row(id, "Provide a /20 compute subnet in " + zone, {"network"})
                   .does(&observe_compute, &act_compute)
-                  .with(args));
+                  .with(args)
+                  .alone("addresses/" + base::get_string(params, "cluster")));
     steps.add(Row(id + "_routes", "Associate private routes with the compute subnet", {id})
                   .does(&observe_compute_routes, &act_compute_routes)
                   .with(args));

@@ -238,7 +238,7 @@ void add_eks(Steps& steps, const JsonObject& params) {
 }
 
 void add_find_eks(Steps& steps) {
-    steps.add(Row("eks", "Find the EKS cluster", {})
+    steps.add(Row("eks", "Find the EKS cluster", steps.those_of({"access_mode"}))
                   .does(&observe_eks, nullptr)
                   .with({{"make", false}})
                   .as("check"));

@@ -19,6 +19,6 @@ void add_cross_rules(Steps& steps);
 void add_find_network(Steps& steps);
 // "compute_subnet.<zone>": the /20 of that zone with its route and S3 association; result {id}. Needs
 // "network". Returns the id of the last step: what users of the subnet wait for.
-std::string add_compute_subnet(Steps& steps, const std::string& zone);
+std::string add_compute_subnet(Steps& steps, const JsonObject& params, const std::string& zone);
 
 }  // namespace instantstart::flows

@@ -41,6 +41,10 @@ Row&& Row::as(std::string plan_action) && {
     action = std::move(plan_action);
     return std::move(*this);
 }
+Row&& Row::alone(std::string lease_name) && {
+    lease = std::move(lease_name);
+    return std::move(*this);
+}
 
 namespace {
 
@@ -68,6 +72,7 @@ Step make_step(Clusters& env, Row row) {
     step.repeat = row.repeat;
     step.action = row.action;
     step.wait_budget = row.wait_budget;
+    step.lease = row.lease;
     step.observe = [&env, body = row.observe, args = row.args](StepCall call) {
         return body(env, std::move(call), args);
     };

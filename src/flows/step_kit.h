@@ -40,6 +40,7 @@ struct Row {
     Repeat repeat = Repeat::repeatable;
     std::string action = "create";
     bool waits_for_iam = false;
+    std::string lease;  // what must not be read and written by two steps at once
     base::Duration wait_budget = std::chrono::seconds(180);
 
     Row&& does(ObserveBody looks, ActBody acts) &&;
@@ -48,6 +49,7 @@ struct Row {
     Row&& looks_first() &&;  // EC2's creates without token or unique name
     Row&& iam() &&;          // a role made moments ago may not be known yet
     Row&& as(std::string plan_action) &&;
+    Row&& alone(std::string lease_name) &&;
 };
 Step make_step(Clusters& env, Row row);
 

@@ -1,0 +1,22 @@
+// Steps that remove: everything of a cluster that carries its tags, in the order in which AWS lets it go; and
+// the steps of an import, which make little. A removal's `absent` means "still there: act".
+#pragma once
+
+#include "flows/step_kit.h"
+
+namespace instantstart::flows {
+
+// params: cluster, eks_cluster, hyperpod_name, imported, delete_buckets, bucket.
+void add_cluster_removal(Steps& steps, const JsonObject& params);
+void add_hyperpod_removal(Steps& steps);
+void add_import(Steps& steps, const JsonObject& params);
+
+// Parts of it, by service.
+void add_hyperpod_gone(Steps& steps, std::vector<std::string> needs);
+void add_workloads_gone(Steps& steps);
+void add_eks_gone(Steps& steps);
+void add_network_gone(Steps& steps);
+void add_roles_gone(Steps& steps, std::string id, std::vector<std::string> needs, std::string purpose);
+void add_account_gone(Steps& steps);  // OIDC provider, roles, bucket, and what is kept
+
+}  // namespace instantstart::flows
