@@ -16,6 +16,14 @@
 
 namespace instantstart::twin {
 
+// What a workload would have printed, and how it ended (control).
+struct PodOutput {
+    PodOutput() = default;
+    std::string cluster, ns, pod, container;
+    std::vector<std::string> lines;
+    std::optional<int> exit_code;
+};
+
 struct WorldOptions {
     WorldOptions() = default;
     std::string region = "us-west-2";
@@ -28,6 +36,7 @@ struct WorldOptions {
     std::function<void(const base::JsonValue&)> load_more;
     std::function<base::Result<void>(const std::string& text)> write;  // empty: nothing is kept
     std::function<void(double speed)> on_speed;
+    std::function<base::Result<void>(const PodOutput&)> append_log;
 };
 
 class WorldImpl final : public World {
@@ -73,6 +82,7 @@ public:
     Quotas& quotas() { return quotas_; }
     FaultPlan& faults() { return faults_; }
     Journal& calls() { return journal_; }
+    const WorldOptions& options() const { return options_; }
     JsonValue snapshot() const;
     void restore(const JsonValue& state);
     void reset();  // a new, empty account
