@@ -54,7 +54,26 @@ TEST_F(ServerTest, pipelined_requests_are_answered_in_order) {
     EXPECT_NE(answer->find("GET /2 0"), std::string::npos);
 }
 
-TEST_F(ServerTest, chunked_request_and_expect_continue) {
+TEST_F(ServerTest, expect_continue_is_answered_before_the_body) {
+    ServerOptions options;
+    options.request_timeout = 30ms;
+    serve(options, echoing());
+    const auto answer =
+        raw("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+    EXPECT_EQ(answer.value().substr(0, 12), "HTTP/1.1 100");
+    const auto refused =
+        raw("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3000000\r\n\r\n");
+    EXPECT_EQ(refused.value().substr(0, 12), "HTTP/1.1 413");
+}
+
+TEST_F(ServerTest, absolute_form_and_http_1_0_are_taken) {
+    serve(ServerOptions(), echoing());
+    const auto answer = raw("GET http://example.com/a?b HTTP/1.0\r\n\r\n");
+    EXPECT_NE(answer.value().find("GET /a?b 0"), std::string::npos);
+    EXPECT_NE(answer.value().find("Connection: close"), std::string::npos);
+}
+
+TEST_F(ServerTest, chunked_request_is_put_together) {
     serve(ServerOptions(), echoing());
     const auto answer =
         raw("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: "

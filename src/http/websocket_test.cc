@@ -102,6 +102,26 @@ TEST_F(WebSocketTest, server_close_too_big_and_bad_text_carry_their_codes) {
     }
 }
 
+Task<void> stop_soon(Server& server) {
+    co_await server.stop(std::chrono::seconds(30));
+    co_return base::ok();
+}
+
+TEST_F(WebSocketTest, stopping_server_says_goodbye) {
+    rt::TaskGroup group(io_.get_executor(), "stop");
+    with_client([this, &group](Client& client) {
+        EXPECT_EQ(round_trip(client, "hello"), "hello");
+        boost::asio::post(io_, [this, &group] { group.spawn("stop", stop_soon(*server_)); });
+        boost::system::error_code code;
+        boost::beast::flat_buffer buffer;
+        client.read(buffer, code);
+        EXPECT_EQ(code, websocket::error::closed) << code.message();
+        EXPECT_EQ(client.reason().code, 1001);
+    });
+    io_.restart();
+    while (group.size() > 0) io_.run_one();
+}
+
 TEST_F(WebSocketTest, plain_request_is_426) {
     const auto response = send(request("GET", "/"));
     EXPECT_EQ(response.value().status, 426);

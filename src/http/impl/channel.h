@@ -26,6 +26,8 @@ bool is_websocket_upgrade(const Headers& headers, const std::string& method);
 // The head of the 101 answer to it.
 std::string websocket_answer(const Headers& request, const std::string& protocol);
 std::string websocket_ping();
+// "Going away": what a server that stops says.
+std::string websocket_goodbye();
 // The server's side of a WebSocket over `channel`, which must outlive it.
 std::unique_ptr<WebSocket> make_websocket(Channel& channel);
 

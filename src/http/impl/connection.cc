@@ -48,6 +48,7 @@ asio::awaitable<void> Connection::run() {
 void Connection::drain() {
     draining_ = true;
     if (idle_) abort();
+    if (websocket_) tasks_.spawn("goodbye", say_goodbye());
 }
 
 void Connection::abort() {
@@ -235,7 +236,9 @@ Task<bool> Connection::serve_websocket(Response response, Headers request) {
     CO_CHECK_OK(co_await write(websocket_answer(request, response.websocket_protocol)));
     answering_ = false;  // the end of the peer's bytes is the WebSocket's to see, after what came before it
     last_heard_ = clock_.monotonic();
+    websocket_ = true;
     tasks_.spawn("ping", ping());
+    if (draining_) tasks_.spawn("goodbye", say_goodbye());
     try {
         co_await response.websocket(make_websocket(*this));
     } catch (const std::exception& error) {
@@ -255,6 +258,14 @@ Task<void> Connection::ping() {
         const auto sent = co_await write(websocket_ping());
         if (!sent.has_value()) co_return base::ok();
     }
+}
+
+// To the handler it looks as if the peer had closed.
+Task<void> Connection::say_goodbye() {
+    [[maybe_unused]] const auto told = co_await write(websocket_goodbye());
+    ended_ = true;
+    arrived_.cancel();
+    co_return base::ok();  // a peer that cannot be told has gone itself
 }
 
 Task<bool> Connection::refuse(int status, std::string detail) {

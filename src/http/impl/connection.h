@@ -23,7 +23,7 @@ public:
 
     // The whole life of the connection.
     asio::awaitable<void> run();
-    // Ends after the present answer; at once where there is none.
+    // Ends after the present answer; at once where there is none. A WebSocket is closed with code 1001.
     void drain();
     // Cancels the handler and ends.
     void abort();
@@ -40,6 +40,7 @@ private:
     Task<void> session();
     Task<void> fill();
     Task<void> ping();
+    Task<void> say_goodbye();
     asio::awaitable<Wait> wait_for_bytes(base::Duration deadline);
     // True when the parser holds a complete request; false when the connection is to end.
     Task<bool> read_request(RequestParser& parser);
@@ -68,6 +69,7 @@ private:
     bool discard_ = false;    // what comes is thrown away
     bool answering_ = false;  // a handler runs or its answer is written
     bool idle_ = true;        // between two requests
+    bool websocket_ = false;  // a WebSocket's handler has the connection
     bool draining_ = false;
     bool writing_ = false;
     rt::TaskGroup tasks_;

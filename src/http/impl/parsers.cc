@@ -77,6 +77,10 @@ Request RequestParser::take() {
     Request request;
     request.method = std::string(message.method_string());
     request.target = std::string(message.target());
+    // A server must take the absolute form too.
+    if (request.target.front() != '/') {
+        if (auto url = parse_url(request.target); url.has_value()) request.target = std::move(url->target);
+    }
     request.headers = headers_of(message);
     request.body = std::move(message.body());
     return request;

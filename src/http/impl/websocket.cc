@@ -196,6 +196,11 @@ std::string websocket_ping() {
     return frame(ping, "");
 }
 
+std::string websocket_goodbye() {
+    constexpr std::string_view kGoingAway = "\x03\xe9";  // 1001
+    return frame(closing, kGoingAway);
+}
+
 std::unique_ptr<WebSocket> make_websocket(Channel& channel) {
     return std::make_unique<FramedSocket>(channel);
 }
