@@ -32,10 +32,14 @@ base::JsonValue read_json_scalar(const model::Member& member, const base::JsonVa
 
 }  // namespace
 
+bool stands_in_head(const model::Member& member) {
+    return member.location == "header" || member.location == "headers" || member.location == "statusCode";
+}
+
 base::JsonObject read_json_members(const model::Shape& shape, const base::JsonObject& body) {
     base::JsonObject out;
     for (const model::Member& member : shape.members) {
-        if (!member.location.empty()) continue;
+        if (stands_in_head(member)) continue;
         const auto* found =
             body.if_contains(member.location_name.empty() ? member.name : member.location_name);
         if (found != nullptr && !found->is_null()) out[member.name] = read_json(member, *found);

@@ -100,11 +100,16 @@ base::Result<JsonObject> parse_json_protocol(const model::Operation& operation, 
 
 base::Result<JsonObject> parse_query_protocol(const model::Operation& operation, const Answer& answer) {
     if (operation.output == nullptr) return JsonObject();
+    if (operation.output->members.empty() && base::trim(answer.body).empty()) return JsonObject();
     pugi::xml_document document;
     if (!load_xml(document, answer.body)) return unreadable(operation, answer, "an XML document");
     pugi::xml_node start = document.document_element();
     if (local_name(start) == "html") return unreadable(operation, answer, "one of AWS");
     if (!operation.result_wrapper.empty()) start = child_named(start, operation.result_wrapper);
+    if (operation.result_wrapper.empty()) {
+        const pugi::xml_node usual = child_named(start, operation.name + "Result");
+        if (usual) start = usual;
+    }
     if (!start) return unreadable(operation, answer, "complete: " + operation.result_wrapper + " is missing");
     return read_xml_members(*operation.output, start);
 }

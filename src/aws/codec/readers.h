@@ -15,6 +15,9 @@ class xml_node;
 
 namespace instantstart::aws::codec {
 
+// Members of an answer that stand in its status line or headers; places of a request mean nothing here.
+bool stands_in_head(const model::Member& member);
+
 base::JsonValue read_json(const model::Member& member, const base::JsonValue& value);
 // Members with a place in the headers are left out.
 base::JsonObject read_json_members(const model::Shape& shape, const base::JsonObject& body);

@@ -167,7 +167,9 @@ private:
         const bool absent = value == nullptr || value->is_null();
         const bool raw = member->shape->type == ShapeType::blob || member->shape->type == ShapeType::string;
         if (raw) {
-            if (!absent && value->is_string()) call.body = std::string(value->get_string());
+            if (absent || !value->is_string()) return;
+            call.body = std::string(value->get_string());
+            set_raw_type(member->shape->type, call);
             return;
         }
         if (dialect_ == RestDialect::json) {
@@ -184,6 +186,15 @@ private:
         if (call.headers.has("Content-Type")) return;
         call.headers.set("Content-Type",
                          dialect_ == RestDialect::json ? "application/json" : "application/xml");
+    }
+
+    void set_raw_type(ShapeType type, Call& call) const {
+        if (call.headers.has("Content-Type")) return;
+        if (type == ShapeType::string) call.headers.set("Content-Type", "text/plain");
+        // S3 keeps what it is told as the object's type: it is told nothing.
+        if (type == ShapeType::blob && dialect_ == RestDialect::json) {
+            call.headers.set("Content-Type", "application/octet-stream");
+        }
     }
 
     std::string root_name() const {

@@ -82,7 +82,7 @@ pugi::xml_node child_named(const pugi::xml_node& node, std::string_view name) {
 base::JsonObject read_xml_members(const model::Shape& shape, const pugi::xml_node& node) {
     base::JsonObject out;
     for (const model::Member& member : shape.members) {
-        if (!member.location.empty()) continue;
+        if (stands_in_head(member)) continue;
         const model::ShapeType type = member.shape->type;
         if (member.flattened && (type == model::ShapeType::list || type == model::ShapeType::map)) {
             read_flattened(member, node, out);

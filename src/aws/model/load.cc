@@ -41,6 +41,11 @@ std::optional<double> number(const base::JsonObject& from, std::string_view key)
     return found->to_number<double>();
 }
 
+// The trait is a text, or an object with a prefix.
+std::string namespace_uri(const base::JsonObject& from) {
+    return get_string(from, "xmlNamespace", get_string(from, "xmlNamespace.uri"));
+}
+
 class Loader {
 public:
     explicit Loader(const base::JsonObject& root) : root_(root), service_(std::make_unique<Service>()) {}
@@ -71,10 +76,7 @@ private:
         service.signing_name = get_string(from, "signingName", service.endpoint_prefix);
         service.target_prefix = get_string(from, "targetPrefix");
         service.json_version = get_string(from, "jsonVersion", "1.1");
-        const auto* space = from.if_contains("xmlNamespace");
-        if (space != nullptr && space->is_string()) service.xml_namespace = get_string(from, "xmlNamespace");
-        if (space != nullptr && space->is_object())
-            service.xml_namespace = get_string(from, "xmlNamespace.uri");
+        service.xml_namespace = namespace_uri(from);
         service.query_compatible = from.contains("awsQueryCompatible");
         service.global = service.name == "iam";
     }
@@ -111,7 +113,8 @@ private:
         made.location_name = get_string(from, "locationName", get_string(own, "locationName"));
         made.query_name = get_string(from, "queryName");
         made.timestamp_format = get_string(from, "timestampFormat", get_string(own, "timestampFormat"));
-        made.xml_namespace_uri = get_string(from, "xmlNamespace.uri", get_string(own, "xmlNamespace.uri"));
+        made.xml_namespace_uri = namespace_uri(from);
+        if (made.xml_namespace_uri.empty()) made.xml_namespace_uri = namespace_uri(own);
         made.xml_namespace_prefix =
             get_string(from, "xmlNamespace.prefix", get_string(own, "xmlNamespace.prefix"));
         made.flattened = get_bool(from, "flattened", get_bool(own, "flattened"));
@@ -131,7 +134,7 @@ private:
         shape.timestamp_format = get_string(from, "timestampFormat");
         shape.payload = get_string(from, "payload");
         shape.location_name = get_string(from, "locationName");
-        shape.xml_namespace_uri = get_string(from, "xmlNamespace.uri");
+        shape.xml_namespace_uri = namespace_uri(from);
         shape.xml_namespace_prefix = get_string(from, "xmlNamespace.prefix");
         shape.flattened = get_bool(from, "flattened");
         shape.streaming = get_bool(from, "streaming");
@@ -210,8 +213,7 @@ private:
         made.response_code = static_cast<int>(base::get_int(from, "http.responseCode", 200));
         made.result_wrapper = get_string(from, "output.resultWrapper");
         made.input_root = get_string(from, "input.locationName");
-        made.input_namespace =
-            get_string(from, "input.xmlNamespace.uri", get_string(from, "input.xmlNamespace"));
+        made.input_namespace = namespace_uri(base::get_object(from, "input"));
         made.http_checksum_required =
             get_bool(from, "httpChecksumRequired", get_bool(from, "httpChecksum.requestChecksumRequired"));
         made.checksum_algorithm_member = get_string(from, "httpChecksum.requestAlgorithmMember");
