@@ -13,20 +13,21 @@ namespace instantstart::twin {
 struct TwinOptions {
     TwinOptions() = default;
     std::string region = "us-west-2";
-    double speed = 60;        // AWS durations are divided by it
+    double speed = 60;  // AWS durations are divided by it
     std::uint64_t seed = 1;
-    std::string data_dir;     // state and CA; "" keeps nothing
-    bool fresh = false;       // forget what data_dir holds (but the CA)
-    bool zero_quotas = false; // accelerated types start at 0, as a new account's do
+    std::string data_dir;      // state and CA; "" keeps nothing
+    bool fresh = false;        // forget what data_dir holds (but the CA)
+    bool zero_quotas = false;  // accelerated types start at 0, as a new account's do
     std::string aws_url = "http://127.0.0.1:3097";
-    std::string kube_url = "https://127.0.0.1:3098";  // named in EKS DescribeCluster, as kube_url + "/clusters/NAME"
+    std::string kube_url =
+        "https://127.0.0.1:3098";  // named in EKS DescribeCluster, as kube_url + "/clusters/NAME"
 };
 
 class Twin {
 public:
     virtual ~Twin() = default;
-    virtual http::Handler aws_handler() = 0;   // every AWS service and /_twin/…
-    virtual http::Handler kube_handler() = 0;  // /clusters/NAME/…
+    virtual http::Handler aws_handler() = 0;             // every AWS service and /_twin/…
+    virtual http::Handler kube_handler() = 0;            // /clusters/NAME/…
     virtual http::KeyPair kube_certificate() const = 0;  // for the HTTPS port
     virtual std::string ca_pem() const = 0;
     // Once the ports are known.
@@ -35,6 +36,7 @@ public:
     virtual boost::asio::awaitable<void> stop() = 0;
 };
 
-base::Result<std::unique_ptr<Twin>> make_twin(boost::asio::any_io_executor executor, rt::Clock& clock, TwinOptions options);
+base::Result<std::unique_ptr<Twin>> make_twin(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                              TwinOptions options);
 
 }  // namespace instantstart::twin

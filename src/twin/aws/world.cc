@@ -11,6 +11,7 @@ namespace instantstart::twin {
 namespace {
 
 constexpr base::Duration kSaveDelay = std::chrono::milliseconds(300);
+constexpr base::Duration kSaveInterval = std::chrono::seconds(2);
 constexpr base::Duration kIdle = std::chrono::hours(1);
 
 base::Duration scaled(base::Duration duration, double factor) {
@@ -56,7 +57,7 @@ void WorldImpl::start() {
 boost::asio::awaitable<void> WorldImpl::stop() {
     tasks_.cancel();
     co_await tasks_.join();
-    if (dirty_) save_now();
+    save_now();
 }
 
 IamView& WorldImpl::iam() {
@@ -198,9 +199,14 @@ rt::Task<void> WorldImpl::run_timers() {
 
 rt::Task<void> WorldImpl::run_saver() {
     for (;;) {
-        if (!dirty_) CO_CHECK_OK(co_await save_wanted_.wait());
+        if (!dirty_) {
+            auto woken = co_await save_wanted_.wait_for(clock_, kSaveInterval);
+            if (!woken && woken.error().kind == base::ErrorKind::cancelled) co_return woken.error();
+        }
         CO_CHECK_OK(co_await clock_.sleep(kSaveDelay));
-        save_now();
+        const std::int64_t revision = options_.more_revision ? options_.more_revision() : 0;
+        if (dirty_ || revision != saved_revision_) save_now();
+        saved_revision_ = revision;
     }
 }
 

@@ -35,6 +35,8 @@ struct WorldOptions {
     std::function<base::JsonValue()> save_more;
     std::function<void(const base::JsonValue&)> load_more;
     std::function<base::Result<void>(const std::string& text)> write;  // empty: nothing is kept
+    // Grows when that more has changed, since its own controllers change it without a call.
+    std::function<std::int64_t()> more_revision;
     std::function<void(double speed)> on_speed;
     std::function<base::Result<void>(const PodOutput&)> append_log;
 };
@@ -116,6 +118,7 @@ private:
     Journal journal_;
     std::map<std::pair<std::string, std::string>, std::int64_t, std::less<>> capacity_;
     bool dirty_ = false;
+    std::int64_t saved_revision_ = 0;
     rt::Event timer_changed_, save_wanted_;
     rt::TaskGroup tasks_;  // last
 };
