@@ -2,6 +2,7 @@
 // Owned by the composition root; no background work.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,9 @@ public:
     Identity(aws::Client& aws, rt::Clock& clock) : aws_(aws), clock_(clock) {}
     // A good answer is kept for 15 minutes, a refusal for 5 seconds.
     rt::Task<AccountIdentity> get(rt::Context context);
+    // Asked once for each answer of STS: an error stands for the identity itself (credentials of another
+    // account than the data folder's). Set by the composition root, may be empty.
+    std::function<rt::Task<void>(rt::Context, AccountIdentity)> accept;
     // The account as last known, "" before the first answer. Makes no call.
     std::string known_account() const { return known_.account; }
 

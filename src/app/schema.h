@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,6 +56,11 @@ template <class T>
 using MembersOf =
     boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
 
+// The wire's name of a member: `namespace_` stands for a word that C++ keeps for itself.
+inline std::string json_name(std::string_view name) {
+    if (name.ends_with('_')) name.remove_suffix(1);
+    return std::string(name);
+}
 std::int64_t to_integer(const JsonValue& value);
 double to_number(const JsonValue& value);
 
@@ -83,9 +89,9 @@ Shape shape_of() {
         boost::mp11::mp_for_each<impl::MembersOf<T>>([&made](auto descriptor) {
             using Member = std::remove_cvref_t<decltype(std::declval<T>().*descriptor.pointer)>;
             if constexpr (impl::IsOptional<Member>::value) {
-                made.members.push_back({descriptor.name, true, shape_of<typename Member::value_type>()});
+                made.members.push_back({impl::json_name(descriptor.name), true, shape_of<typename Member::value_type>()});
             } else {
-                made.members.push_back({descriptor.name, false, shape_of<Member>()});
+                made.members.push_back({impl::json_name(descriptor.name), false, shape_of<Member>()});
             }
         });
         return made;
@@ -120,7 +126,7 @@ T decode(const JsonValue& value) {
         boost::mp11::mp_for_each<impl::MembersOf<T>>([&made, &object](auto descriptor) {
             auto& member = made.*descriptor.pointer;
             using Member = std::remove_cvref_t<decltype(member)>;
-            const JsonValue* found = object.if_contains(descriptor.name);
+            const JsonValue* found = object.if_contains(impl::json_name(descriptor.name));
             if (found == nullptr) return;
             if constexpr (impl::IsOptional<Member>::value) {
                 member = decode<typename Member::value_type>(*found);
@@ -148,9 +154,9 @@ JsonValue to_json_value(const T& value) {
         boost::mp11::mp_for_each<impl::MembersOf<T>>([&made, &value](auto descriptor) {
             const auto& member = value.*descriptor.pointer;
             if constexpr (impl::IsOptional<std::remove_cvref_t<decltype(member)>>::value) {
-                if (member.has_value()) made[descriptor.name] = to_json_value(*member);
+                if (member.has_value()) made[impl::json_name(descriptor.name)] = to_json_value(*member);
             } else {
-                made[descriptor.name] = to_json_value(member);
+                made[impl::json_name(descriptor.name)] = to_json_value(member);
             }
         });
         return made;

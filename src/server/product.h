@@ -1,5 +1,6 @@
-// Product: the control plane put together over its seams (clock, transport, store). main() builds one on sockets and SQLite;
-// the simulation builds one on a virtual clock, an in-memory network and disk, and kills it at will.
+// Product: the control plane put together over its seams (clock, transport, store). main() builds one on
+// sockets and SQLite; the simulation builds one on a virtual clock, an in-memory network and disk, and kills
+// it at will.
 #pragma once
 
 #include <memory>
@@ -18,8 +19,8 @@ struct ProductOptions {
     ProductOptions() = default;
     app::Settings settings;
     aws::ClientSettings aws;
-    std::string account;            // expected account of the data folder; "" = learn from STS
-    std::string admin_token;        // principal "admin"
+    std::string account;      // expected account of the data folder; "" = learn from STS
+    std::string admin_token;  // principal "admin"
     std::string token_file;
     std::vector<std::string> allowed_hosts;
     int rate_mutations_a_minute = -1;  // -1 = the defaults of each face
@@ -37,7 +38,8 @@ public:
     virtual boost::asio::awaitable<void> stop() = 0;
 };
 
-std::unique_ptr<Product> make_product(boost::asio::any_io_executor executor, rt::Clock& clock, http::Transport& transport,
-                                      store::Store& store, ProductOptions options);
+std::unique_ptr<Product> make_product(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                      http::Transport& transport, store::Store& store,
+                                      ProductOptions options);
 
 }  // namespace instantstart::server
