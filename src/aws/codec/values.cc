@@ -94,8 +94,9 @@ base::JsonValue read_number(std::string_view text) {
 
 base::JsonValue time_value(base::TimePoint time) {
     const auto whole = std::chrono::floor<seconds>(time);
-    return {whole == std::chrono::floor<std::chrono::milliseconds>(time) ? base::format_time(time)
-                                                                         : base::format_time_millis(time)};
+    const bool fraction = whole != std::chrono::floor<std::chrono::milliseconds>(time);
+    // Parentheses: braces would make a list of one.
+    return base::JsonValue(fraction ? base::format_time_millis(time) : base::format_time(time));
 }
 
 base::JsonValue read_time(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include "aws/codec/readers.h"
 #include "aws/codec/values.h"
+#include "base/text.h"
 
 namespace instantstart::aws::codec {
 
@@ -117,7 +118,12 @@ base::JsonValue read_xml(const model::Member& member, const pugi::xml_node& node
             }
             return out;
         }
-        default: return read_scalar(shape, text_of(node));
+        default: {
+            const std::string text = text_of(node);
+            // IAM percent-encodes the policies that it answers; everybody wants the JSON.
+            const bool encoded = shape.name == "policyDocumentType" && text.starts_with("%7B");
+            return read_scalar(shape, encoded ? base::percent_decode(text) : text);
+        }
     }
 }
 
