@@ -6,7 +6,8 @@ Usage: tools/kubernetes_types.py [version of k8s.io/api, default v0.33.4]. Needs
 Each type maps field names to [type, flags?]. A type is a scalar ("string", "int", "bool", "float", "bytes", "time",
 "microtime", "quantity", "intorstring", "any", "fieldsv1") or a type's name; "[]" before it is a list, "{}" a map with
 string keys. Flags: n protobuf field number, q required, k keys of an associative list, a atomic list or map, s set,
-m merge key of strategic merge ("" for a merged list of scalars), r strategic retainKeys, i inlined in JSON.
+m merge key of strategic merge ("" for a merged list of scalars), r strategic retainKeys, i inlined in JSON, p a scalar whose zero value
+is told apart from absence.
 The entry "~" marks a struct that server-side apply takes as a whole."""
 
 import json
@@ -107,6 +108,8 @@ def describe(package, field, structs, aliases):
     optional = "omitempty" in parts or "optional" in markers or go_type.startswith(("*", "map[", "[]"))
     if (not optional and kind != "meta/v1.ObjectMeta") or "required" in markers:
         flags["q"] = 1
+    if go_type.startswith("*") and kind in ("int", "bool", "string", "float"):
+        flags["p"] = 1
     if "patchStrategy" in tags:
         if "retainKeys" in tags["patchStrategy"]:
             flags["r"] = 1

@@ -107,12 +107,11 @@ public:
     virtual std::vector<std::string> names() const = 0;
     // The handler of the port.
     virtual http::Handler handler() = 0;
+    using Journal = std::function<void(const std::string& user, const std::string& operation,
+                                       const JsonObject& parameters, int status, const std::string& code)>;
     // Told of every write that came over the wire: user, verb, resource, object path, status (for the
     // journal).
-    virtual void set_journal(
-        std::function<void(const std::string& user, const std::string& operation,
-                           const JsonObject& parameters, int status, const std::string& code)>
-            sink) = 0;
+    virtual void set_journal(Journal sink) = 0;
     virtual boost::asio::awaitable<void> stop() = 0;  // ends watches and logs
     virtual void break_watches() = 0;                 // what an API server restart does to clients
 };

@@ -61,6 +61,7 @@ private:
         field.required = flags.contains("q");
         field.atomic = flags.contains("a") || field.schema->atomic;
         field.set = flags.contains("s");
+        field.keeps_zero = flags.contains("p") || field.required;
         field.retain_keys = flags.contains("r");
         if (flags.contains("m")) field.merge_key = base::get_string(flags, "m");
         for (const auto& key : base::get_array(flags, "k")) field.keys.emplace_back(key.get_string());

@@ -32,6 +32,7 @@ struct SchemaField {
     std::vector<std::string> keys;         // of an associative list (server-side apply)
     std::optional<std::string> merge_key;  // of strategic merge; "" for a merged list of scalars
     bool retain_keys = false;
+    bool keeps_zero = false;  // 0, false and "" are told apart from absence
 };
 
 struct Schema {

@@ -1,0 +1,12 @@
+// The objects that every new cluster has.
+#pragma once
+
+#include "twin/kube/api_server.h"
+
+namespace instantstart::twin::kube {
+
+void add_system_objects(ClusterState& state);
+// Gives Services their addresses, and so on: what only the whole cluster knows.
+void fill_cluster_defaults(ClusterState& state, const Kind& kind, JsonObject& object);
+
+}  // namespace instantstart::twin::kube
