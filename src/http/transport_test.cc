@@ -136,6 +136,35 @@ TEST_F(TransportTest, cancelled_exchange_says_cancelled) {
     if (kept->has_value()) EXPECT_EQ((*kept)->error().kind, base::ErrorKind::cancelled);
 }
 
+Task<void> use_stream(Transport& transport, Request wanted, SendOptions options) {
+    CO_TRY(auto response, co_await transport.send(Context(), std::move(wanted), std::move(options)));
+    while (true) {
+        CO_TRY(const auto piece, co_await response.stream->read());
+        if (!piece) co_return base::ok();
+    }
+}
+
+TEST_F(TransportTest, cancellation_at_every_step_is_clean_on_both_sides) {
+    serve_tls({"127.0.0.1"});
+    SendOptions options;
+    options.ca_pem = authority_.cert_pem;
+    options.stream = true;
+    bool ended_by_itself = false;
+    for (int steps = 0; !ended_by_itself && steps < 200; ++steps) {
+        const auto transport = make_socket_transport(io_.get_executor(), *clock_);
+        auto wanted = request("POST", "/", "body");
+        wanted.scheme = "https";
+        rt::TaskGroup group(io_.get_executor(), "client");
+        group.spawn("client", use_stream(*transport, std::move(wanted), options));
+        for (int i = 0; i < steps && group.size() > 0; ++i) io_.run_one_for(20ms);
+        ended_by_itself = group.size() == 0;
+        group.cancel();
+        while (group.size() > 0) io_.run_one();
+    }
+    EXPECT_TRUE(ended_by_itself);
+    EXPECT_EQ(send_tls("127.0.0.1", authority_.cert_pem).value().body, "x!");
+}
+
 TEST(Certificate, bad_authority_is_refused) {
     EXPECT_EQ(make_server_certificate(KeyPair(), "a", {"a"}, base::TimePoint()).error().code,
               "invalid_authority");

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -76,14 +75,14 @@ public:
 
     void start(Task<void> task, Task<void> timer) {
         impl::start(
-            executor_, std::move(task), signals_[0].slot(),
+            executor_, std::move(task), stoppers_[0],
             [self = shared_from_this()](base::Result<void> result) { self->ended(0, std::move(result)); });
         impl::start(
-            executor_, std::move(timer), signals_[1].slot(),
+            executor_, std::move(timer), stoppers_[1],
             [self = shared_from_this()](base::Result<void> result) { self->ended(1, std::move(result)); });
     }
     void cancel() {
-        for (auto& signal : signals_) signal.emit(asio::cancellation_type::terminal);
+        for (const auto& stopper : stoppers_) stopper->stop();
     }
     impl::Gate& gate() { return gate_; }
     base::Result<void> outcome() {
@@ -100,12 +99,13 @@ private:
             return;
         }
         first_ = which;
-        signals_[1 - which].emit(asio::cancellation_type::terminal);
+        stoppers_[1 - which]->stop();
     }
 
     asio::any_io_executor executor_;
     impl::Gate gate_;
-    std::array<asio::cancellation_signal, 2> signals_;
+    std::array<std::shared_ptr<impl::Stopper>, 2> stoppers_ = {std::make_shared<impl::Stopper>(),
+                                                               std::make_shared<impl::Stopper>()};
     std::array<std::optional<base::Result<void>>, 2> results_;
     std::size_t first_ = 0;
 };

@@ -69,6 +69,29 @@ TEST_F(RtTest, cancelled_sleep_is_an_error_and_so_is_the_next_wait) {
     EXPECT_LE(clock_.monotonic(), 1min);
 }
 
+TEST_F(RtTest, task_cancelled_before_its_first_line_is_dropped) {
+    std::vector<int> order;
+    TaskGroup group(io_.get_executor(), "test");
+    group.spawn("a", sleep_and_note(clock_, 0s, order, 1));
+    group.spawn("b", with_limit(clock_, 1s, sleep_and_note(clock_, 0s, order, 2)));
+    group.cancel();
+    EXPECT_TRUE(clock_.run_until([&] { return group.size() == 0; }, 1s));
+    EXPECT_TRUE(order.empty());
+}
+
+TEST_F(RtTest, cancellation_at_every_step_is_clean) {
+    for (int steps = 0; steps < 30; ++steps) {
+        std::vector<int> order;
+        TaskGroup group(io_.get_executor(), "test");
+        group.spawn("a",
+                    with_limit(clock_, 1h, with_limit(clock_, 1h, sleep_and_note(clock_, 0s, order, 1))));
+        io_.restart();
+        for (int i = 0; i < steps; ++i) io_.poll_one();
+        group.cancel();
+        EXPECT_TRUE(clock_.run_until([&] { return group.size() == 0; }, 1s)) << steps;
+    }
+}
+
 TEST_F(RtTest, full_group_refuses) {
     TaskGroup group(io_.get_executor(), "test", 1);
     EXPECT_TRUE(group.spawn("a", clock_.sleep(1s)));

@@ -1,6 +1,5 @@
 #include "rt/task_group.h"
 
-#include <boost/asio/cancellation_signal.hpp>
 #include <map>
 #include <utility>
 #include <vector>
@@ -29,7 +28,7 @@ struct TaskGroup::State {
     std::size_t max_tasks;
     bool cancelled = false;
     std::uint64_t next_number = 0;
-    std::map<std::uint64_t, std::shared_ptr<asio::cancellation_signal>> running;
+    std::map<std::uint64_t, std::shared_ptr<impl::Stopper>> running;
     std::vector<std::shared_ptr<impl::Gate>> waiters;
 };
 
@@ -44,10 +43,10 @@ TaskGroup::~TaskGroup() {
 bool TaskGroup::spawn(std::string name, Task<void> task) {
     if (state_->cancelled || state_->running.size() >= state_->max_tasks) return false;
     const auto number = state_->next_number++;
-    auto signal = std::make_shared<asio::cancellation_signal>();
-    state_->running.emplace(number, signal);
-    impl::start(state_->executor, std::move(task), signal->slot(),
-                [state = state_, number, name = std::move(name), signal](const base::Result<void>& result) {
+    auto stopper = std::make_shared<impl::Stopper>();
+    state_->running.emplace(number, stopper);
+    impl::start(state_->executor, std::move(task), stopper,
+                [state = state_, number, name = std::move(name)](const base::Result<void>& result) {
                     state->finished(number, name, result);
                 });
     return true;
@@ -59,10 +58,10 @@ std::size_t TaskGroup::size() const {
 
 void TaskGroup::cancel() {
     state_->cancelled = true;
-    std::vector<std::shared_ptr<asio::cancellation_signal>> signals;
-    signals.reserve(state_->running.size());
-    for (const auto& [number, signal] : state_->running) signals.push_back(signal);
-    for (const auto& signal : signals) signal->emit(asio::cancellation_type::terminal);
+    std::vector<std::shared_ptr<impl::Stopper>> stoppers;
+    stoppers.reserve(state_->running.size());
+    for (const auto& [number, stopper] : state_->running) stoppers.push_back(stopper);
+    for (const auto& stopper : stoppers) stopper->stop();
 }
 
 asio::awaitable<void> TaskGroup::join() {

@@ -1,7 +1,6 @@
 #include "rt/impl/spawn.h"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -28,14 +27,21 @@ base::Error error_of(const std::exception_ptr& failure) {
     }
 }
 
-// Asio would throw at the next await of a cancelled coroutine, so that no clean-up could await anything. Here
-// the waits of rt and http return Error{cancelled} instead.
-Task<void> without_throwing(Task<void> task) {
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_return co_await std::move(task);
-}
-
 }  // namespace
+
+class Start {
+public:
+    static asio::cancellation_slot slot(Stopper& stopper) { return stopper.signal_.slot(); }
+
+    // Asio would throw at the next await of a cancelled coroutine, so that no clean-up could await anything.
+    // Here the waits of rt and http return Error{cancelled} instead.
+    static Task<void> begin(Task<void> task, std::shared_ptr<Stopper> stopper) {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        stopper->begun_ = true;
+        if (stopper->stopped_) co_return base::cancelled_error();
+        co_return co_await std::move(task);
+    }
+};
 
 asio::awaitable<void> Gate::wait(std::function<void()> on_cancel) {
     const bool throwing = co_await asio::this_coro::throw_if_cancelled();
@@ -49,14 +55,33 @@ asio::awaitable<void> Gate::wait(std::function<void()> on_cancel) {
     co_await asio::this_coro::throw_if_cancelled(throwing);
 }
 
-void start(const asio::any_io_executor& executor, Task<void> task, asio::cancellation_slot slot,
+namespace {
+
+// A handler with nothing bound around it. For one with an associated executor (as bind_cancellation_slot
+// makes it) Asio 1.81 posts each cancellation with a bare pointer, which dangles when the task ends before
+// that runs.
+class Completion {
+public:
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    Completion(std::shared_ptr<Stopper> stopper, std::function<void(base::Result<void>)> done)
+        : stopper_(std::move(stopper)), done_(std::move(done)) {}
+    cancellation_slot_type get_cancellation_slot() const noexcept { return Start::slot(*stopper_); }
+    void operator()(const std::exception_ptr& failure, base::Result<void> result) {
+        done_(failure ? base::Result<void>(error_of(failure)) : std::move(result));
+    }
+
+private:
+    std::shared_ptr<Stopper> stopper_;
+    std::function<void(base::Result<void>)> done_;
+};
+
+}  // namespace
+
+void start(const asio::any_io_executor& executor, Task<void> task, std::shared_ptr<Stopper> stopper,
            std::function<void(base::Result<void>)> done) {
-    asio::co_spawn(
-        executor, without_throwing(std::move(task)),
-        asio::bind_cancellation_slot(
-            slot, [done = std::move(done)](const std::exception_ptr& failure, base::Result<void> result) {
-                done(failure ? base::Result<void>(error_of(failure)) : std::move(result));
-            }));
+    auto body = Start::begin(std::move(task), stopper);
+    asio::co_spawn(executor, std::move(body), Completion(std::move(stopper), std::move(done)));
 }
 
 }  // namespace instantstart::rt::impl

@@ -7,6 +7,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <memory>
 
 #include "rt/task.h"
 
@@ -31,9 +32,25 @@ private:
     bool open_ = false;
 };
 
-// Starts `task` with its own cancellation; `done` gets its result on the loop. An exception becomes an error:
-// Asio's own "operation aborted" is `cancelled`, all else `internal`.
-void start(const asio::any_io_executor& executor, Task<void> task, asio::cancellation_slot slot,
+// Asks one task to stop. Asio 1.81 lets an exception out of the loop when a coroutine is cancelled before its
+// first line, so a request that comes so early is kept until then.
+class Stopper {
+public:
+    void stop() {
+        stopped_ = true;
+        if (begun_) signal_.emit(asio::cancellation_type::terminal);
+    }
+
+private:
+    friend class Start;
+    asio::cancellation_signal signal_;
+    bool begun_ = false;
+    bool stopped_ = false;
+};
+
+// Starts `task`; `done` gets its result on the loop. An exception becomes an error: Asio's own "operation
+// aborted" is `cancelled`, all else `internal`. A task stopped before it began is dropped.
+void start(const asio::any_io_executor& executor, Task<void> task, std::shared_ptr<Stopper> stopper,
            std::function<void(base::Result<void>)> done);
 
 }  // namespace instantstart::rt::impl
