@@ -133,6 +133,9 @@ http::Response rest_answer(const Service& service, const Operation& operation, c
     if (!response.body.empty())
         response.headers.set("content-type", xml ? "application/xml" : "application/json");
     write_headers(*operation.output, output, response);
+    if (output.contains("ContentRange")) response.status = 206;
+    // The server counts what it sends; only a HEAD says a length without a body.
+    if (operation.http_method != "HEAD") response.headers.remove("content-length");
     return response;
 }
 
