@@ -116,16 +116,21 @@ const SchemaField& inner_field(const SchemaField& field, std::string_view elemen
     return field.schema->type == Schema::Type::list ? field.schema->item : unknown_field();
 }
 
-// Removes the paths of `gone` from the value; what becomes an empty container by it goes too.
-void take_out(JsonValue& value, const SchemaField& field, const FieldSet& gone) {
+// Removes the paths of `gone` from the value, but none that has something of `kept` below it; what becomes an
+// empty container by it goes too.
+void take_out(JsonValue& value, const SchemaField& field, const FieldSet& gone, const FieldSet& kept) {
+    static const FieldSet kNothing;
     for (const auto& [element, child] : gone.children) {
         const auto* found = child_of(value, field, element);
         if (found == nullptr) continue;
         auto& inner = const_cast<JsonValue&>(*found);
-        if (!child.children.empty()) take_out(inner, inner_field(field, element), child);
+        const auto below = kept.children.find(element);
+        const auto& kept_below = below == kept.children.end() ? kNothing : below->second;
+        if (!child.children.empty()) take_out(inner, inner_field(field, element), child, kept_below);
         const bool emptied = !child.children.empty() && ((inner.is_object() && inner.get_object().empty()) ||
                                                          (inner.is_array() && inner.get_array().empty()));
-        const bool whole = child.member && (child.children.empty() || element[0] != 'f');
+        const bool whole =
+            child.member && kept_below.empty() && (child.children.empty() || element[0] != 'f');
         if (!whole && !emptied) continue;
         if (value.is_object()) {
             value.get_object().erase(std::string_view(element).substr(2));
@@ -213,11 +218,12 @@ base::Result<JsonObject> apply_object(const JsonObject* current, const JsonObjec
                                    [&](const Owner& owner) { return owner.is(options, "Apply"); });
     if (mine != owners.end()) {
         auto gone = mine->fields;
-        gone.subtract(wanted_fields);
+        auto kept = wanted_fields;
         for (const auto& owner : owners) {
-            if (!owner.is(options, "Apply")) gone.subtract(owner.fields);
+            if (!owner.is(options, "Apply")) kept.add(owner.fields);
         }
-        take_out(merged, root, gone);
+        gone.subtract(kept);
+        take_out(merged, root, gone, kept);
     }
     Owner me;
     me.manager = options.manager;
@@ -243,7 +249,9 @@ void track_update(const JsonObject* before, JsonObject& after, const ApplyOption
     const auto schema = schema_for(after, options);
     static const JsonObject kNothing;
     const auto& old = before == nullptr ? kNothing : *before;
-    auto owners = owners_of(old);
+    // A client may send the entries back, changed or not; without them the stored ones hold.
+    auto owners = owners_of(after);
+    if (owners.empty()) owners = owners_of(old);
     const auto changed = changed_fields(old, after, schema);
     const auto present = fields_of(after, schema, Containers::included);
     for (auto& owner : owners) {

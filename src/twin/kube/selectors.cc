@@ -164,10 +164,7 @@ base::Result<Selector> Selector::parse(std::string_view labels, std::string_view
         }
         TRY(auto requirement, parse_clause(text));
         if (!may_select(kind, requirement.key)) {
-            return bad_request("Unable to find \"" + kind.api_version() + ", Resource=" + kind.kind.plural +
-                               "\" that match label selector \"" + std::string(labels) +
-                               "\", field selector \"" + std::string(fields) +
-                               "\": field label not supported: " + requirement.key);
+            return bad_request("field label not supported: " + requirement.key);
         }
         out.fields_.push_back(std::move(requirement));
     }
