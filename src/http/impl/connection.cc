@@ -100,7 +100,7 @@ asio::awaitable<Connection::Wait> Connection::wait_for_bytes(base::Duration dead
     while (true) {
         if (co_await rt::is_cancelled()) co_return Wait::cancelled;
         if (inbox_.size() != before) co_return Wait::bytes;
-        if (ended_) co_return Wait::end;
+        if (ended_ || (leaving_ && !discard_)) co_return Wait::end;
         const auto left = deadline - clock_.monotonic();
         if (left <= base::Duration::zero()) co_return Wait::late;
         arrived_.expires_after(left);
@@ -263,7 +263,7 @@ Task<void> Connection::ping() {
 // To the handler it looks as if the peer had closed.
 Task<void> Connection::say_goodbye() {
     [[maybe_unused]] const auto told = co_await write(websocket_goodbye());
-    ended_ = true;
+    leaving_ = true;
     arrived_.cancel();
     co_return base::ok();  // a peer that cannot be told has gone itself
 }

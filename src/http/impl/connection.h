@@ -32,7 +32,7 @@ public:
     void taken() override { room_.cancel(); }
     Task<void> more() override;
     Task<void> write(std::string data) override;
-    bool is_open() const override { return !ended_; }
+    bool is_open() const override { return !ended_ && !leaving_; }
 
 private:
     enum class Wait : std::uint8_t { bytes, end, late, cancelled };
@@ -70,6 +70,7 @@ private:
     bool answering_ = false;  // a handler runs or its answer is written
     bool idle_ = true;        // between two requests
     bool websocket_ = false;  // a WebSocket's handler has the connection
+    bool leaving_ = false;    // the WebSocket has been told goodbye
     bool draining_ = false;
     bool writing_ = false;
     rt::TaskGroup tasks_;
