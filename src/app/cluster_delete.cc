@@ -1,0 +1,96 @@
+// cluster.delete: everything that carries the cluster's tags, in the order in which AWS lets it go.
+#include "app/cluster_facts.h"
+#include "app/domain_makers.h"
+#include "app/typed_operation.h"
+#include "app/used_calls.h"
+
+namespace instantstart::app {
+
+namespace {
+
+struct ClusterDelete {
+    std::string cluster;
+    std::optional<bool> delete_buckets;
+};
+BOOST_DESCRIBE_STRUCT(ClusterDelete, (), (cluster, delete_buckets))
+
+// Where EKS is gone already, or never came, what is left of the cluster is still found by its tags.
+Task<bool> has_leftovers(Call call, std::string name) {
+    JsonObject parameters{{"Filters", JsonArray{JsonObject{{"Name", "tag:instantstart:cluster"},
+                                                           {"Values", JsonArray{JsonValue(name)}}}}}};
+    CO_TRY(auto vpcs,
+           co_await call.services->aws.collect(call.context, "ec2", "DescribeVpcs", std::move(parameters)));
+    co_return !vpcs.empty();
+}
+
+Task<Target> target_or_leftovers(Call call, std::string name) {
+    auto target = co_await find_target(call, name);
+    if (target || target.error().kind != base::ErrorKind::not_found) co_return target;
+    CO_TRY(const bool leftovers, co_await has_leftovers(call, name));
+    if (!leftovers) co_return target;
+    Target left;
+    left.ref.name = left.ref.eks_name = name;
+    co_return left;
+}
+
+std::vector<std::string> losses(const Target& target, bool with_buckets) {
+    std::vector<std::string> list;
+    if (!target.hyperpod.empty()) {
+        list.push_back("HyperPod cluster " + base::get_string(target.hyperpod, "ClusterName"));
+        for (const auto& group : base::get_array(target.hyperpod, "InstanceGroups")) {
+            list.push_back("instance group " + base::get_string(group, "InstanceGroupName") + " with " +
+                           std::to_string(base::get_int(group, "CurrentCount")) + " nodes and their volumes");
+        }
+    }
+    if (target.ref.imported) {
+        list.push_back("the registration of the imported EKS cluster " + target.ref.eks_name +
+                       " (the cluster itself stays)");
+    } else {
+        list.push_back("EKS cluster " + target.ref.eks_name + " and all that runs in it");
+        list.emplace_back("its VPC with gateways, subnets and security groups, where they were made here");
+        list.emplace_back("its roles and OIDC provider");
+    }
+    list.emplace_back(with_buckets ? "its bucket with all data"
+                                   : "its bucket where that holds only our own objects");
+    return list;
+}
+
+Task<Plan> plan(Call call, ClusterDelete input) {
+    CO_TRY(auto target, co_await target_or_leftovers(call, input.cluster));
+    CO_TRY(auto params, co_await base_params(call, target));
+    const bool buckets = input.delete_buckets.value_or(false);
+    params["delete_buckets"] = buckets;
+    Plan made;
+    made.resource = "cluster/" + target.ref.name;
+    made.covers_children = true;
+    made.flow = "cluster_delete";
+    made.flow_params = std::move(params);
+    made.removes = losses(target, buckets);
+    made.confirm_value = input.cluster;
+    made.warnings.emplace_back("CloudWatch log groups are kept");
+    co_return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_cluster_delete() {
+    Meta meta;
+    meta.id = "cluster.delete";
+    meta.method = "DELETE";
+    meta.path = "/clusters/{cluster}";
+    meta.summary =
+        "Delete a cluster with everything that was made for it; buckets with data, log groups and imported "
+        "networks stay and are named.";
+    meta.removes = Removes::always;
+    meta.role = Role::admin;
+    meta.area = "cluster";
+    meta.shows_result = "cluster.list";
+    meta.uses = used_by_cluster_delete();
+    return make_long_running<ClusterDelete>(
+        std::move(meta),
+        {cluster_field(),
+         Field("delete_buckets", "Also delete the cluster's bucket with the data in it.").like(false)},
+        &plan);
+}
+
+}  // namespace instantstart::app

@@ -1,0 +1,69 @@
+// cluster.launch: control plane, HyperPod with its groups, and storage as one operation on its critical path.
+#include "app/domain_makers.h"
+#include "app/group_planning.h"
+#include "app/typed_operation.h"
+#include "app/used_calls.h"
+
+namespace instantstart::app {
+
+namespace {
+
+struct LaunchInput : ClusterInput {
+    LaunchInput() = default;
+    std::vector<domain::InstanceGroup> instance_groups;
+    std::optional<StorageInput> storage;
+    std::optional<JsonObject> features;
+};
+BOOST_DESCRIBE_STRUCT(LaunchInput, (ClusterInput), (instance_groups, storage, features))
+
+Task<Plan> plan(Call call, LaunchInput input) {
+    Findings found;
+    CO_TRY(auto params, co_await plan_cluster(call, input, found));
+    CO_TRY(auto groups, co_await check_instance_groups(call, input.instance_groups, "/instance_groups", {},
+                                                       input.storage.has_value()));
+    merge(found, std::move(groups));
+    put_groups(params, input.instance_groups, JsonObject{});
+    if (input.features && !input.features->empty()) {
+        found.faults.push_back(
+            fault("/features", "are switched on with feature.update, which is not offered yet"));
+    }
+    Plan made;
+    made.creates = cluster_creates(params);
+    made.creates.push_back("HyperPod cluster " + input.name);
+    for (const auto& sentence : group_sentences(input.instance_groups)) made.creates.push_back(sentence);
+    if (input.storage) {
+        CO_CHECK_OK(co_await put_storage(call, *input.storage, "/storage", params, found));
+        made.creates.push_back("storage " + input.storage->name);
+    }
+    made.resource = "cluster/" + input.name;
+    made.covers_children = true;
+    made.flow = "cluster_launch";
+    made.flow_params = std::move(params);
+    co_return finish_plan(std::move(made), std::move(found));
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_cluster_launch() {
+    Meta meta;
+    meta.id = "cluster.launch";
+    meta.method = "POST";
+    meta.path = "/clusters/launch";
+    meta.summary =
+        "Create EKS, HyperPod with instance groups, and storage as one operation, as much as possible side "
+        "by side. Takes about 20 minutes.";
+    meta.role = Role::admin;
+    meta.area = "cluster";
+    meta.creates_cluster = true;
+    meta.shows_result = "cluster.get";
+    meta.uses = used_by_cluster_launch();
+    std::vector<Field> own{
+        Field("storage", "Storage to mount in pods."),
+        Field("features", "Features to switch on, as feature.update takes them.").like(JsonObject{})};
+    return make_long_running<LaunchInput>(std::move(meta),
+                                          joined({cluster_fields(), group_fields("instance_groups."),
+                                                  std::move(own), storage_fields("storage.")}),
+                                          &plan);
+}
+
+}  // namespace instantstart::app

@@ -1,0 +1,66 @@
+// instance_group.add: one more group in a HyperPod cluster, up to usable nodes.
+#include "app/domain_makers.h"
+#include "app/group_planning.h"
+#include "app/typed_operation.h"
+#include "app/used_calls.h"
+
+namespace instantstart::app {
+
+namespace {
+
+struct InstanceGroupAdd : domain::InstanceGroup {
+    InstanceGroupAdd() = default;
+    std::string cluster;
+};
+BOOST_DESCRIBE_STRUCT(InstanceGroupAdd, (domain::InstanceGroup), (cluster))
+
+Task<Plan> plan(Call call, InstanceGroupAdd input) {
+    CO_TRY(auto target, co_await find_target(call, input.cluster));
+    const std::vector<domain::InstanceGroup> groups{static_cast<const domain::InstanceGroup&>(input)};
+    CO_TRY(auto found, co_await check_instance_groups(call, groups, "", {}, false));
+    if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
+    if (target.hyperpod.empty()) {
+        co_return base::conflict_error("no_hyperpod",
+                                       "cluster " + target.ref.name + " has no HyperPod cluster yet")
+            .with_hint("Create it with hyperpod.create.");
+    }
+    if (base::get_string(target.hyperpod, "NodeProvisioningMode") != "Continuous" &&
+        (input.min_count || input.autoscaled)) {
+        co_return base::conflict_error("needs_continuous_provisioning",
+                                       "this HyperPod cluster works without continuous provisioning");
+    }
+    for (const auto& group : base::get_array(target.hyperpod, "InstanceGroups")) {
+        if (base::get_string(group, "InstanceGroupName") == input.name) {
+            co_return base::conflict_error("already_exists",
+                                           "an instance group \"" + input.name + "\" exists already");
+        }
+    }
+    CO_TRY(auto params, co_await base_params(call, target));
+    put_groups(params, groups, target.hyperpod);
+    Plan made;
+    made.resource = "cluster/" + target.ref.name + "/instance-group/" + input.name;
+    made.flow = "instance_group_add";
+    made.creates = group_sentences(groups);
+    made.flow_params = std::move(params);
+    co_return finish_plan(std::move(made), std::move(found));
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_instance_group_add() {
+    Meta meta;
+    meta.id = "instance_group.add";
+    meta.method = "POST";
+    meta.path = "/clusters/{cluster}/instance-groups";
+    meta.summary =
+        "Add an instance group to a HyperPod cluster, with subnet and device plugins; done once its nodes "
+        "are ready with all accelerators.";
+    meta.role = Role::operator_role;
+    meta.area = "instance_groups";
+    meta.shows_result = "instance_group.list";
+    meta.uses = used_by_hyperpod();
+    return make_long_running<InstanceGroupAdd>(std::move(meta), joined({{cluster_field()}, group_fields("")}),
+                                               &plan);
+}
+
+}  // namespace instantstart::app

@@ -1,0 +1,63 @@
+// instance_group.list: the groups of a HyperPod cluster.
+#include "app/cluster_facts.h"
+#include "app/domain_makers.h"
+#include "app/typed_operation.h"
+
+namespace instantstart::app {
+
+namespace {
+
+struct InstanceGroupList {
+    std::string cluster;
+};
+BOOST_DESCRIBE_STRUCT(InstanceGroupList, (), (cluster))
+
+// SageMaker says the subnet only; the zone is the subnet's.
+Task<void> add_zones(Call call, JsonArray& rows) {
+    JsonArray ids;
+    for (const auto& row : rows) {
+        const auto subnet = base::get_string(row, "subnet_id");
+        if (!subnet.empty()) ids.emplace_back(subnet);
+    }
+    if (ids.empty()) co_return base::ok();
+    JsonObject parameters{{"SubnetIds", std::move(ids)}};
+    auto subnets =
+        co_await call.services->aws.collect(call.context, "ec2", "DescribeSubnets", std::move(parameters));
+    if (!subnets) co_return base::ok();
+    for (auto& row : rows) {
+        for (const auto& subnet : *subnets) {
+            if (base::get_string(subnet, "SubnetId") != base::get_string(row, "subnet_id")) continue;
+            row.as_object()["zone"] = base::get_string(subnet, "AvailabilityZone");
+        }
+    }
+    co_return base::ok();
+}
+
+Task<Answer> run(Call call, InstanceGroupList input) {
+    CO_TRY(auto target, co_await find_target(call, input.cluster));
+    auto rows = group_rows(target.hyperpod);
+    CO_CHECK_OK(co_await add_zones(call, rows));
+    Answer answer;
+    answer.cluster = target.ref.name;
+    answer.summary = std::to_string(rows.size()) + " instance groups.";
+    answer.body["total"] = static_cast<std::int64_t>(rows.size());
+    answer.body["instance_groups"] = std::move(rows);
+    co_return answer;
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_instance_group_list() {
+    Meta meta;
+    meta.id = "instance_group.list";
+    meta.method = "GET";
+    meta.path = "/clusters/{cluster}/instance-groups";
+    meta.summary =
+        "The instance groups of a cluster: type, target and current count, zone, capacity and conditions.";
+    meta.area = "instance_groups";
+    meta.uses = {"eks:DescribeCluster", "sagemaker:DescribeCluster", "sagemaker:ListClusters",
+                 "ec2:DescribeSubnets"};
+    return make_query<InstanceGroupList>(std::move(meta), {cluster_field()}, &run);
+}
+
+}  // namespace instantstart::app

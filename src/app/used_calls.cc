@@ -1,0 +1,162 @@
+#include "app/used_calls.h"
+
+#include <algorithm>
+
+namespace instantstart::app {
+
+namespace {
+
+using Calls = std::vector<std::string>;
+
+Calls joined_calls(const std::vector<Calls>& lists) {
+    Calls all;
+    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+Calls roles() {
+    return {"iam:GetRole",          "iam:CreateRole",    "iam:ListAttachedRolePolicies", "iam:GetRolePolicy",
+            "iam:AttachRolePolicy", "iam:PutRolePolicy", "sts:GetCallerIdentity"};
+}
+
+Calls cluster_access() {
+    return {"eks:DescribeCluster", "eks:DescribeAccessEntry", "eks:CreateAccessEntry",
+            "eks:ListAssociatedAccessPolicies", "eks:AssociateAccessPolicy"};
+}
+
+Calls addons() {
+    return {"eks:DescribeAddonVersions", "eks:DescribeAddon", "eks:CreateAddon", "eks:DeleteAddon",
+            "eks:UpdateAddon"};
+}
+
+Calls bucket() {
+    return {"s3:HeadBucket",           "s3:CreateBucket",        "s3:GetPublicAccessBlock",
+            "s3:PutPublicAccessBlock", "s3:GetBucketEncryption", "s3:PutBucketEncryption",
+            "s3:GetBucketPolicy",      "s3:PutBucketPolicy",     "s3:GetBucketTagging",
+            "s3:PutBucketTagging"};
+}
+
+Calls oidc() {
+    return {"iam:GetOpenIDConnectProvider", "iam:CreateOpenIDConnectProvider"};
+}
+
+}  // namespace
+
+Calls used_by_cluster_create() {
+    return joined_calls({roles(),
+                         cluster_access(),
+                         addons(),
+                         oidc(),
+                         {"ec2:DescribeAvailabilityZones",
+                          "ec2:DescribeVpcs",
+                          "ec2:DescribeVpcPeeringConnections",
+                          "ec2:CreateVpc",
+                          "ec2:DescribeVpcAttribute",
+                          "ec2:ModifyVpcAttribute",
+                          "ec2:DescribeSubnets",
+                          "ec2:CreateSubnet",
+                          "ec2:DescribeInternetGateways",
+                          "ec2:CreateInternetGateway",
+                          "ec2:AttachInternetGateway",
+                          "ec2:DescribeRouteTables",
+                          "ec2:CreateRouteTable",
+                          "ec2:CreateRoute",
+                          "ec2:AssociateRouteTable",
+                          "ec2:DescribeAddresses",
+                          "ec2:AllocateAddress",
+                          "ec2:DescribeNatGateways",
+                          "ec2:CreateNatGateway",
+                          "ec2:DescribeVpcEndpoints",
+                          "ec2:CreateVpcEndpoint",
+                          "ec2:DescribeSecurityGroups",
+                          "ec2:CreateSecurityGroup",
+                          "ec2:AuthorizeSecurityGroupIngress",
+                          "ec2:AuthorizeSecurityGroupEgress",
+                          "eks:CreateCluster",
+                          "eks:DescribeClusterVersions",
+                          "eks:ListClusters",
+                          "service-quotas:ListServiceQuotas",
+                          "service-quotas:ListAWSDefaultServiceQuotas"}});
+}
+
+Calls used_by_hyperpod() {
+    return joined_calls(
+        {roles(),
+         cluster_access(),
+         addons(),
+         bucket(),
+         {"ec2:DescribeVpcs", "ec2:DescribeSubnets", "ec2:CreateSubnet", "ec2:DescribeRouteTables",
+          "ec2:AssociateRouteTable", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
+          "s3:HeadObject", "s3:PutObject", "sagemaker:CreateCluster", "sagemaker:UpdateCluster",
+          "sagemaker:DescribeCluster", "sagemaker:ListClusters", "sagemaker:ListClusterNodes",
+          "sagemaker:ListClusterEvents", "service-quotas:ListServiceQuotas",
+          "service-quotas:ListAWSDefaultServiceQuotas"}});
+}
+
+Calls used_by_storage() {
+    return joined_calls({roles(), cluster_access(), addons(), bucket(), oidc(), {"iam:DeleteRolePolicy"}});
+}
+
+Calls used_by_cluster_launch() {
+    return joined_calls({used_by_cluster_create(), used_by_hyperpod(), used_by_storage()});
+}
+
+Calls used_by_dependencies() {
+    return joined_calls({cluster_access(), addons(), {"sts:GetCallerIdentity", "sagemaker:DescribeCluster"}});
+}
+
+Calls used_by_cluster_delete() {
+    return {"elbv2:DescribeLoadBalancers",
+            "elbv2:DescribeTags",
+            "sagemaker:DescribeCluster",
+            "sagemaker:DeleteCluster",
+            "sagemaker:ListClusters",
+            "eks:ListNodegroups",
+            "eks:DeleteNodegroup",
+            "eks:DescribeCluster",
+            "eks:DeleteCluster",
+            "ec2:DescribeNatGateways",
+            "ec2:DeleteNatGateway",
+            "ec2:DescribeAddresses",
+            "ec2:ReleaseAddress",
+            "ec2:DescribeVpcEndpoints",
+            "ec2:DeleteVpcEndpoints",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DeleteNetworkInterface",
+            "ec2:DescribeInternetGateways",
+            "ec2:DetachInternetGateway",
+            "ec2:DeleteInternetGateway",
+            "ec2:DescribeSubnets",
+            "ec2:DeleteSubnet",
+            "ec2:DescribeRouteTables",
+            "ec2:DeleteRouteTable",
+            "ec2:DescribeSecurityGroups",
+            "ec2:RevokeSecurityGroupIngress",
+            "ec2:DeleteSecurityGroup",
+            "ec2:DescribeVpcs",
+            "ec2:DeleteVpc",
+            "iam:ListRoles",
+            "iam:ListRoleTags",
+            "iam:ListAttachedRolePolicies",
+            "iam:DetachRolePolicy",
+            "iam:ListRolePolicies",
+            "iam:DeleteRolePolicy",
+            "iam:ListInstanceProfilesForRole",
+            "iam:RemoveRoleFromInstanceProfile",
+            "iam:DeleteRole",
+            "iam:ListOpenIDConnectProviders",
+            "iam:ListOpenIDConnectProviderTags",
+            "iam:DeleteOpenIDConnectProvider",
+            "s3:HeadBucket",
+            "s3:GetBucketTagging",
+            "s3:ListObjectsV2",
+            "s3:ListObjectVersions",
+            "s3:DeleteObjects",
+            "s3:DeleteBucket",
+            "logs:DescribeLogGroups",
+            "sts:GetCallerIdentity"};
+}
+
+}  // namespace instantstart::app
