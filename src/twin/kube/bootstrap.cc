@@ -206,6 +206,25 @@ void fill_cluster_defaults(ClusterState& state, const Kind& kind, JsonObject& ma
     if (kind.plural == "pods") give_priority(state, made);
 }
 
+void remove_orphaned_objects(ClusterState& state, const Change& change) {
+    if (change.type != Change::Type::deleted ||
+        change.kind != Kind("apiextensions.k8s.io", "customresourcedefinitions"))
+        return;
+    const Kind kind(base::get_string(*change.object, "spec.group"),
+                    base::get_string(*change.object, "spec.names.plural"));
+    for (const auto& orphan : state.store.list(kind)) {
+        if (has_finalizers(kind, *orphan)) {
+            auto freed = *orphan;
+            metadata_of(freed).erase("finalizers");
+            const auto stored = state.store.update(kind, std::move(freed));
+            CHECK(stored.has_value());
+        }
+        if (state.store.get(kind, namespace_of(*orphan), name_of(*orphan)) == nullptr) continue;
+        const auto gone = state.store.remove(kind, namespace_of(*orphan), name_of(*orphan));
+        CHECK(gone.has_value());
+    }
+}
+
 void add_system_objects(ClusterState& state) {
     for (auto name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
         add(state, Kind("", "namespaces"), object("v1", "Namespace", name));

@@ -80,7 +80,10 @@ public:
         // The state owns both subscriptions, so its address outlives them.
         state->store.set_defaulter(
             [raw](const Kind& kind, JsonObject& object) { fill_cluster_defaults(*raw, kind, object); });
-        state->on_change = state->store.subscribe([raw](const Change&) { raw->changed.notify_all(); });
+        state->on_change = state->store.subscribe([raw](const Change& change) {
+            remove_orphaned_objects(*raw, change);
+            raw->changed.notify_all();
+        });
         add_system_objects(*state);
         if (factory_) state->controllers = factory_(executor_, clock_, state->store, state->config.speed);
         if (state->controllers != nullptr) {
