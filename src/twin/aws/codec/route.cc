@@ -81,7 +81,7 @@ int fitness(const Operation& operation, const http::Request& request) {
     Labels labels;
     const auto literals = match_path(pattern.path, request.path(), labels);
     if (!literals) return -1;
-    int score = *literals * 100;
+    int score = 1000 + *literals * 100;  // always above 0, whatever is taken away below
     for (const auto& [name, value] : pattern.query) {
         if (!has_parameter(request, name, value)) return -1;
         score += 10;
@@ -99,7 +99,7 @@ int fitness(const Operation& operation, const http::Request& request) {
             (in_header && !request.headers.has(member.location_name)))
             score -= 15;
     }
-    return std::max(score, 0);
+    return score;
 }
 
 JsonValue header_value(const Member& member, const std::string& text) {
