@@ -46,7 +46,7 @@ struct ReplayView {
 // nullopt: nothing stands in the way. An empty resource leaves the conflict rule out (asked before planning).
 base::Result<std::optional<Match>> find_match(const Submission& submission, const ReplayView& view);
 
-// An operation was retried, or is asked to be: what the request stands for.
+// So long after its end the same request without a key still stands for what is not naturally idempotent.
 constexpr base::Duration kRepeatWindow = std::chrono::minutes(15);
 
 base::Error operation_in_progress(const Record& record);

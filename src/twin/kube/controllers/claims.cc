@@ -217,4 +217,9 @@ void Claims::sync_volume(const JsonObject& volume) {
     env_.write(kVolumes, std::move(next));
 }
 
+void Claims::rescale(double factor) {
+    const base::Duration now = env_.clock.monotonic();
+    for (auto& [uid, due] : provided_at_) due = now + scale_left(due - now, factor);
+}
+
 }  // namespace instantstart::twin::kube::controllers

@@ -61,7 +61,10 @@ public:
     }
 
     void set_speed(double speed) override {
-        env_.queue.rescale(env_.speed / speed);
+        const double factor = env_.speed / speed;
+        env_.queue.rescale(factor);
+        pod_life_.rescale(factor);
+        claims_.rescale(factor);
         env_.speed = speed;
     }
 

@@ -27,6 +27,10 @@ std::int64_t sum(const std::vector<ObjectPtr>& sets, std::string_view path) {
     return total;
 }
 
+std::int64_t available_of(const JsonObject& set) {
+    return std::min(base::get_int(set, "spec.replicas"), base::get_int(set, "status.availableReplicas"));
+}
+
 }  // namespace
 
 std::vector<ObjectPtr> Deployments::sets_of(const JsonObject& object) const {
@@ -92,15 +96,22 @@ void Deployments::roll(const JsonObject& object, const JsonObject& current,
     const std::int64_t room = wanted + surge - others - now;
     std::int64_t target = now > wanted ? wanted : std::min(wanted, now + std::max<std::int64_t>(room, 0));
     scale(current, target);
-    // Old ones go as far as enough are available without them; those that are not available go freely.
-    std::int64_t may = sum(sets, "status.availableReplicas") - (wanted - lack);
+    // Old ones go as far as enough stay available without them; those that are not available go first. What
+    // was scaled down a moment ago may still show in the status: no set counts for more than it is to have.
+    const std::int64_t least = wanted - lack;
+    const std::int64_t coming =
+        std::max<std::int64_t>(0, now - base::get_int(current, "status.availableReplicas"));
+    std::int64_t may = others + now - least - coming;
+    std::int64_t available = std::min(now, base::get_int(current, "status.availableReplicas"));
+    for (const auto& set : old) available += available_of(*set);
     for (const auto& set : old) {
         const std::int64_t replicas = base::get_int(*set, "spec.replicas");
-        const std::int64_t broken = std::max<std::int64_t>(
-            0, base::get_int(*set, "status.replicas") - base::get_int(*set, "status.availableReplicas"));
-        const std::int64_t gone = std::min(replicas, broken + std::max<std::int64_t>(may, 0));
-        may -= std::max<std::int64_t>(0, gone - broken);
-        if (gone > 0) scale(*set, replicas - gone);
+        const std::int64_t broken = std::min(replicas - available_of(*set), std::max<std::int64_t>(may, 0));
+        const std::int64_t spare =
+            std::clamp<std::int64_t>(std::min(may - broken, available - least), 0, available_of(*set));
+        may -= broken + spare;
+        available -= spare;
+        scale(*set, replicas - broken - spare);
     }
 }
 

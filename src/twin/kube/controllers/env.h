@@ -23,6 +23,11 @@ private:
     std::deque<Key> written_;
 };
 
+// What is left to wait, at another speed.
+inline base::Duration scale_left(base::Duration left, double factor) {
+    return base::Duration(static_cast<base::Duration::rep>(static_cast<double>(left.count()) * factor));
+}
+
 struct Env {
     Env(ObjectStore& store, rt::Clock& time, boost::asio::any_io_executor executor, double at_speed)
         : objects(store),

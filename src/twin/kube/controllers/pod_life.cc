@@ -303,4 +303,9 @@ void PodLife::terminate(const JsonObject& pod) {
     static_cast<void>(removed);
 }
 
+void PodLife::rescale(double factor) {
+    const base::Duration now = env_.clock.monotonic();
+    for (auto& [uid, life] : lives_) life.due = now + scale_left(life.due - now, factor);
+}
+
 }  // namespace instantstart::twin::kube::controllers

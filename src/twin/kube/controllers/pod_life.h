@@ -14,6 +14,8 @@ public:
     // Ends a container with this exit code.
     base::Result<void> exit(const Key& key, std::string_view container, int code);
     void clear() { lives_.clear(); }
+    // What is still to wait becomes so many times as long.
+    void rescale(double factor);
 
 private:
     // What is due for a pod. Void after a restart of the twin: then it takes its time again.

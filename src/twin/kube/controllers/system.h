@@ -45,7 +45,7 @@ class Garbage final : public Controller {
 public:
     explicit Garbage(Env& env) : env_(env) {}
     void changed(const Change& change) override;
-    void sync(const Key& key) override;  // ns = owner's uid, name = "" ; or of a kind: see garbage.cc
+    void sync(const Key& key) override;  // name = an owner's uid
 
 private:
     void collect(const std::string& uid);
@@ -60,6 +60,7 @@ public:
     explicit Claims(Env& env) : env_(env) {}
     void changed(const Change& change) override;
     void sync(const Key& key) override;  // ns "" = a volume
+    void rescale(double factor);
 
 private:
     void sync_claim(const JsonObject& claim);
