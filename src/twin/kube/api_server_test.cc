@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "rt/virtual_clock.h"
+#include "rt/testing.h"
 #include "twin/kube/bootstrap.h"
 
 namespace instantstart::twin::kube {
@@ -61,24 +59,18 @@ protected:
     }
     // The next piece of a stream; "" at its end.
     std::string read(http::Response& response) {
-        std::optional<std::string> out;
-        bool done = false;
-        boost::asio::co_spawn(io_, take(response.stream.get(), &out, &done), boost::asio::detached);
-        EXPECT_TRUE(clock_.run_until([&] { return done; }, std::chrono::hours(2)));
-        return out.value_or("");
-    }
-    static boost::asio::awaitable<void> take(http::BodyStream* stream, std::optional<std::string>* out,
-                                             bool* done) {
-        auto piece = co_await stream->read();
-        if (piece.has_value()) *out = std::move(*piece);
-        *done = true;
+        const auto piece = rt::testing::run<std::optional<std::string>>(io_, clock_, response.stream->read());
+        EXPECT_TRUE(piece.has_value());
+        return piece.has_value() ? piece->value_or("") : "";
     }
 
     const std::string kConfigMaps = "/api/v1/namespaces/default/configmaps";
     const std::string kDeployments = "/apis/apps/v1/namespaces/default/deployments";
     const std::string kDeployment =
-        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"a":"b"}},)"
-        R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"x","image":"i:1"},{"name":"y","image":"j:1"}]}}}})";
+        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},)"
+        R"("spec":{"selector":{"matchLabels":{"a":"b"}},)"
+        R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"x","image":"i:1"},)"
+        R"({"name":"y","image":"j:1"}]}}}})";
     boost::asio::io_context io_;
     rt::VirtualClock clock_;
     StatePtr state_;
@@ -94,10 +86,11 @@ TEST_F(ApiServerTest, request_without_a_known_token_is_unauthorized) {
 
 TEST_F(ApiServerTest, user_may_do_what_a_binding_gives_and_no_more) {
     EXPECT_EQ(ask("GET", "/api/v1/namespaces/default/pods", "", "", "", "bob").status, 403);
-    const auto bound = ask(
-        "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
-        R"({"metadata":{"name":"v"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},)"
-        R"("subjects":[{"kind":"User","name":"bob","apiGroup":"rbac.authorization.k8s.io"}]})");
+    const auto bound =
+        ask("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+            R"({"metadata":{"name":"v"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
+            R"("kind":"ClusterRole","name":"view"},)"
+            R"("subjects":[{"kind":"User","name":"bob","apiGroup":"rbac.authorization.k8s.io"}]})");
     ASSERT_EQ(bound.status, 201) << bound.body;
     EXPECT_EQ(ask("GET", "/api/v1/namespaces/default/pods", "", "", "", "bob").status, 200);
     const auto refused = ask("GET", "/api/v1/namespaces/default/secrets", "", "", "", "bob");
@@ -136,17 +129,19 @@ TEST_F(ApiServerTest, bad_objects_are_refused_with_the_field) {
 TEST_F(ApiServerTest, strategic_merge_merges_containers_by_name_and_obeys_directives) {
     ask("POST", kDeployments, kDeployment);
     const std::string type = "application/strategic-merge-patch+json";
-    const auto patched = json(ask(
-        "PATCH", kDeployments + "/web",
-        R"({"spec":{"template":{"spec":{"containers":[{"name":"y","image":"j:2"},{"name":"x","$patch":"delete"}]}}}})",
-        type));
+    const auto patched =
+        json(ask("PATCH", kDeployments + "/web",
+                 R"({"spec":{"template":{"spec":{"containers":[{"name":"y","image":"j:2"},{"name":"x",)"
+                 R"("$patch":"delete"}]}}}})",
+                 type));
     ASSERT_EQ(base::get_array(patched, "spec.template.spec.containers").size(), 1U);
     EXPECT_EQ(base::get_string(patched, "spec.template.spec.containers.0.image"), "j:2");
     EXPECT_EQ(base::get_int(patched, "metadata.generation"), 2);
-    const auto ordered = json(ask(
-        "PATCH", kDeployments + "/web",
-        R"({"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"z"},{"name":"y"}],"containers":[{"name":"z","image":"k"}]}}}})",
-        type));
+    const auto ordered =
+        json(ask("PATCH", kDeployments + "/web",
+                 R"({"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"z"},{"name":"y"}],)"
+                 R"("containers":[{"name":"z","image":"k"}]}}}})",
+                 type));
     EXPECT_EQ(base::get_string(ordered, "spec.template.spec.containers.0.name"), "z");
 }
 
@@ -255,11 +250,14 @@ TEST_F(ApiServerTest, table_has_the_columns_of_kubectl) {
 
 TEST_F(ApiServerTest, definition_brings_a_kind_and_takes_its_objects_with_it) {
     EXPECT_EQ(ask("GET", "/apis/x.io/v1/things").status, 404);
-    const auto made = ask(
-        "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        R"({"metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"things","kind":"Thing"},)"
-        R"("versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":)"
-        R"({"spec":{"type":"object","required":["size"],"properties":{"size":{"type":"integer","minimum":1},"mode":{"type":"string","default":"a","enum":["a","b"]}}}}}}}]}})");
+    const auto made =
+        ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            R"({"metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Cluster",)"
+            R"("names":{"plural":"things","kind":"Thing"},)"
+            R"("versions":[{"name":"v1","served":true,"storage":true,)"
+            R"("schema":{"openAPIV3Schema":{"type":"object","properties":)"
+            R"({"spec":{"type":"object","required":["size"],"properties":{"size":{"type":"integer",)"
+            R"("minimum":1},"mode":{"type":"string","default":"a","enum":["a","b"]}}}}}}}]}})");
     ASSERT_EQ(made.status, 201) << made.body;
     const auto bad = json(
         ask("POST", "/apis/x.io/v1/things", R"({"metadata":{"name":"t"},"spec":{"size":0,"mode":"c"}})"));

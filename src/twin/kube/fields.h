@@ -34,8 +34,7 @@ FieldSet fields_of(const JsonObject& object, const SchemaPtr& schema, Containers
 // The paths of `after` that differ from `before` or are new.
 FieldSet changed_fields(const JsonObject& before, const JsonObject& after, const SchemaPtr& schema);
 
-// "k:{…}" of an item of an associative list; absent keys count with their default (protocol TCP). "" where it
-// has none.
+// "k:{…}" of an item of an associative list; absent keys count with their default (protocol TCP).
 std::string item_element(const JsonValue& item, const SchemaField& field);
 // The member or item of `value` for a path element; null where absent.
 const JsonValue* child_of(const JsonValue& value, const SchemaField& field, std::string_view element);
