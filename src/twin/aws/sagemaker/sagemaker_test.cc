@@ -1,0 +1,239 @@
+#include "twin/aws/sagemaker/sagemaker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "twin/aws/testing/fake_world.h"
+#include "twin/kube/cluster_host.h"
+
+namespace instantstart::twin::sagemaker {
+namespace {
+
+using base::get_array;
+using base::get_int;
+using base::get_string;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const kube::Kind kNodes("", "nodes");
+constexpr const char* kEksRole = "arn:aws:iam::111122223333:role/eks";
+constexpr const char* kNodeRole = "arn:aws:iam::111122223333:role/nodes";
+
+// An account with an EKS cluster "demo" that HyperPod accepts.
+class HyperPodTest : public ::testing::Test {
+protected:
+    HyperPodTest() {
+        host = kube::make_cluster_host(world.io().get_executor(), world.clock(), 1,
+                                       [](auto, rt::Clock&, kube::ObjectStore&, double) {
+                                           return std::unique_ptr<kube::Controllers>();
+                                       });
+        world.add(make_ec2(world));
+        world.add(make_eks(world, *host));
+        world.add(make_sagemaker(world, *host));
+        world.iam().roles[kEksRole].trusts = {"eks.amazonaws.com"};
+        world.iam().roles[kNodeRole].trusts = {"sagemaker.amazonaws.com"};
+        world.quotas["ml.g5.12xlarge for cluster usage"] = 4;
+        const std::string vpc = get_string(ec2("CreateVpc", {{"CidrBlock", "10.0.0.0/16"}}), "Vpc.VpcId");
+        subnet_a = subnet(vpc, "10.0.0.0/20", "us-west-2a");
+        subnet_b = subnet(vpc, "10.0.16.0/20", "us-west-2b");
+        group = world.get<ec2::Ec2>("ec2").create_group(vpc, "demo", "demo", JsonArray());
+    }
+
+    JsonObject ec2(std::string_view operation, JsonObject params) {
+        JsonObject answer = world.call("ec2", operation, std::move(params));
+        world.advance(seconds(1));
+        return answer;
+    }
+    std::string subnet(const std::string& vpc, std::string_view cidr, std::string_view zone) {
+        return get_string(
+            ec2("CreateSubnet", {{"VpcId", vpc}, {"CidrBlock", cidr}, {"AvailabilityZone", zone}}),
+            "Subnet.SubnetId");
+    }
+    JsonObject eks(std::string_view operation, JsonObject params) {
+        return world.call("eks", operation, std::move(params));
+    }
+    JsonObject hyperpod(std::string_view operation, JsonObject params) {
+        return world.call("sagemaker", operation, std::move(params));
+    }
+    JsonObject create_eks() {
+        JsonObject network{{"subnetIds", JsonArray{JsonValue(subnet_a), JsonValue(subnet_b)}},
+                           {"securityGroupIds", JsonArray{JsonValue(group)}}};
+        JsonObject access{{"authenticationMode", "API"}, {"bootstrapClusterCreatorAdminPermissions", false}};
+        return eks("CreateCluster", {{"name", "demo"},
+                                     {"roleArn", kEksRole},
+                                     {"resourcesVpcConfig", network},
+                                     {"accessConfig", access},
+                                     {"bootstrapSelfManagedAddons", false}});
+    }
+    void ready_eks() {
+        create_eks();
+        world.advance(minutes(10));
+        eks("CreateAddon", {{"clusterName", "demo"}, {"addonName", "vpc-cni"}});
+        world.advance(minutes(2));
+    }
+    JsonObject workers(std::int64_t count, std::string_view type = "ml.g5.12xlarge") {
+        return {{"InstanceGroupName", "workers"},
+                {"InstanceType", type},
+                {"InstanceCount", count},
+                {"ExecutionRole", kNodeRole}};
+    }
+    JsonObject create(std::int64_t count, bool continuous = true, std::string_view type = "ml.g5.12xlarge") {
+        JsonObject network{{"Subnets", JsonArray{JsonValue(subnet_a)}},
+                           {"SecurityGroupIds", JsonArray{JsonValue(group)}}};
+        JsonObject orchestrator{
+            {"Eks", JsonObject{{"ClusterArn", "arn:aws:eks:us-west-2:111122223333:cluster/demo"}}}};
+        JsonObject params{{"ClusterName", "hp"},
+                          {"VpcConfig", network},
+                          {"Orchestrator", orchestrator},
+                          {"InstanceGroups", JsonArray{JsonValue(workers(count, type))}}};
+        if (continuous) params["NodeProvisioningMode"] = "Continuous";
+        return hyperpod("CreateCluster", params);
+    }
+    JsonObject describe() { return hyperpod("DescribeCluster", {{"ClusterName", "hp"}}); }
+
+    twin::testing::FakeWorld world;
+    std::unique_ptr<kube::ClusterHost> host;
+    std::string subnet_a, subnet_b, group;
+};
+
+TEST_F(HyperPodTest, eks_cluster_becomes_active_and_names_its_endpoint) {
+    EXPECT_EQ(get_string(create_eks(), "cluster.status"), "CREATING");
+    EXPECT_EQ(get_string(create_eks(), "Error"), "ResourceInUseException");
+    world.advance(minutes(10));
+    const JsonObject cluster = eks("DescribeCluster", {{"name", "demo"}});
+    EXPECT_EQ(get_string(cluster, "cluster.status"), "ACTIVE");
+    EXPECT_EQ(get_string(cluster, "cluster.endpoint"), "https://127.0.0.1:3098/clusters/demo");
+    EXPECT_THAT(get_string(cluster, "cluster.identity.oidc.issuer"), HasSubstr("oidc.eks.us-west-2"));
+    EXPECT_NE(host->find("demo"), nullptr);
+}
+
+TEST_F(HyperPodTest, eks_names_a_role_that_is_not_yet_known) {
+    world.iam().roles[kEksRole].usable = false;
+    const JsonObject answer = create_eks();
+    EXPECT_EQ(get_string(answer, "Error"), "InvalidParameterException");
+    EXPECT_THAT(get_string(answer, "Message"), HasSubstr(kEksRole));
+}
+
+TEST_F(HyperPodTest, token_is_accepted_some_seconds_after_the_access_entry) {
+    ready_eks();
+    world.iam().tokens["t"] = world.caller;
+    const auto& authenticate = host->find("demo")->config().authenticate;
+    EXPECT_FALSE(authenticate("t").has_value());
+    JsonObject entry{{"clusterName", "demo"}, {"principalArn", world.caller.role_arn}};
+    EXPECT_EQ(get_string(eks("CreateAccessEntry", entry), "accessEntry.type"), "STANDARD");
+    entry["policyArn"] = eks::kAdminPolicy;
+    entry["accessScope"] = JsonObject{{"type", "cluster"}};
+    eks("AssociateAccessPolicy", entry);
+    EXPECT_FALSE(authenticate("t").has_value());
+    world.advance(seconds(10));
+    const auto user = authenticate("t");
+    ASSERT_TRUE(user.has_value());
+    EXPECT_THAT(user->groups, ::testing::Contains("system:masters"));
+    EXPECT_FALSE(authenticate("forged").has_value());
+}
+
+TEST_F(HyperPodTest, deployment_addon_is_degraded_without_nodes_and_daemon_set_addon_is_not) {
+    ready_eks();
+    EXPECT_EQ(
+        get_string(eks("DescribeAddon", {{"clusterName", "demo"}, {"addonName", "vpc-cni"}}), "addon.status"),
+        "ACTIVE");
+    eks("CreateAddon", {{"clusterName", "demo"}, {"addonName", "coredns"}});
+    world.advance(minutes(2));
+    const JsonObject dns = eks("DescribeAddon", {{"clusterName", "demo"}, {"addonName", "coredns"}});
+    EXPECT_EQ(get_string(dns, "addon.status"), "DEGRADED");
+    EXPECT_EQ(get_string(dns, "addon.health.issues.0.code"), "InsufficientNumberOfReplicas");
+}
+
+TEST_F(HyperPodTest, nodes_come_and_are_ready_in_kubernetes) {
+    ready_eks();
+    EXPECT_THAT(get_string(create(2), "ClusterArn"), HasSubstr(":cluster/"));
+    EXPECT_EQ(get_string(describe(), "ClusterStatus"), "Creating");
+    world.advance(minutes(4));
+    EXPECT_EQ(get_string(describe(), "ClusterStatus"), "InService");
+    EXPECT_EQ(get_int(describe(), "InstanceGroups.0.CurrentCount"), 0);
+    EXPECT_TRUE(
+        get_array(hyperpod("ListClusterNodes", {{"ClusterName", "hp"}}), "ClusterNodeSummaries").empty());
+    EXPECT_EQ(
+        get_array(hyperpod("ListClusterNodes", {{"ClusterName", "hp"}, {"IncludeNodeLogicalIds", true}}),
+                  "ClusterNodeSummaries")
+            .size(),
+        2U);
+    world.advance(minutes(8));
+    EXPECT_EQ(get_int(describe(), "InstanceGroups.0.CurrentCount"), 2);
+    const auto nodes = host->find("demo")->objects().list(kNodes);
+    ASSERT_EQ(nodes.size(), 2U);
+    EXPECT_THAT(get_string(*nodes[0], "metadata.name"), HasSubstr("hyperpod-i-"));
+    EXPECT_THAT(get_string(*nodes[0], "spec.providerID"),
+                HasSubstr("aws:///usw2-az2/sagemaker/cluster/hyperpod-"));
+    EXPECT_EQ(get_string(*nodes[0], "status.conditions.3.status"), "True");
+}
+
+TEST_F(HyperPodTest, refusals_name_what_is_wrong) {
+    EXPECT_EQ(get_string(create(1), "Error"), "ValidationException");  // no EKS cluster yet
+    ready_eks();
+    EXPECT_EQ(get_string(create(5), "Error"), "ResourceLimitExceeded");
+    world.iam().roles[kNodeRole].usable = false;
+    EXPECT_THAT(get_string(create(1), "Message"), HasSubstr(kNodeRole));
+    world.iam().roles[kNodeRole].usable = true;
+    EXPECT_EQ(get_string(hyperpod("DescribeCluster", {{"ClusterName", "nope"}}), "Error"),
+              "ResourceNotFound");
+    create(1);
+    EXPECT_EQ(get_string(hyperpod("UpdateCluster", {{"ClusterName", "hp"},
+                                                    {"InstanceGroups", JsonArray{JsonValue(workers(2))}}}),
+                         "Error"),
+              "ConflictException");
+}
+
+TEST_F(HyperPodTest, short_capacity_waits_and_comes_later) {
+    ready_eks();
+    world.capacities["ml.g5.12xlarge us-west-2a"] = 1;
+    create(2);
+    world.advance(minutes(12));
+    EXPECT_EQ(get_int(describe(), "InstanceGroups.0.CurrentCount"), 1);
+    const JsonObject events =
+        hyperpod("ListClusterEvents", {{"ClusterName", "hp"}, {"ResourceType", "InstanceGroup"}});
+    EXPECT_THAT(get_string(events, "Events.0.Description"), HasSubstr("InsufficientCapacity"));
+    world.capacities.clear();
+    world.advance(minutes(9));
+    EXPECT_EQ(get_int(describe(), "InstanceGroups.0.CurrentCount"), 2);
+}
+
+TEST_F(HyperPodTest, scaling_down_and_deleting_leave_what_aws_leaves) {
+    ready_eks();
+    create(2);
+    world.advance(minutes(12));
+    hyperpod("UpdateCluster", {{"ClusterName", "hp"}, {"InstanceGroups", JsonArray{JsonValue(workers(1))}}});
+    world.advance(minutes(3));
+    EXPECT_EQ(host->find("demo")->objects().list(kNodes).size(), 1U);
+    const JsonValue saved = world.service("sagemaker")->save();
+    world.service("sagemaker")->load(saved);
+    EXPECT_EQ(world.service("sagemaker")->save(), saved);
+    hyperpod("DeleteCluster", {{"ClusterName", "hp"}});
+    EXPECT_EQ(get_string(describe(), "ClusterStatus"), "Deleting");
+    world.advance(minutes(6));
+    EXPECT_EQ(get_string(describe(), "Error"), "ResourceNotFound");
+    JsonObject left{{"Name", "description"}, {"Values", JsonArray{"aws-K8S-*"}}};
+    EXPECT_EQ(get_array(ec2("DescribeNetworkInterfaces", {{"Filters", JsonArray{JsonValue(left)}}}),
+                        "NetworkInterfaces")
+                  .size(),
+              1U);
+}
+
+TEST_F(HyperPodTest, broken_node_is_replaced) {
+    ready_eks();
+    create(1);
+    world.advance(minutes(12));
+    const std::string before = get_string(hyperpod("ListClusterNodes", {{"ClusterName", "hp"}}),
+                                          "ClusterNodeSummaries.0.InstanceId");
+    auto& control = dynamic_cast<NodeControl&>(*world.service("sagemaker"));
+    EXPECT_TRUE(control.fail_node(before, "gpu_xid", 79).has_value());
+    EXPECT_FALSE(control.fail_node("i-0", "gpu_xid", 79).has_value());
+    world.advance(minutes(15));
+    const JsonObject nodes = hyperpod("ListClusterNodes", {{"ClusterName", "hp"}});
+    EXPECT_EQ(get_string(nodes, "ClusterNodeSummaries.0.InstanceStatus.Status"), "Running");
+    EXPECT_NE(get_string(nodes, "ClusterNodeSummaries.0.InstanceId"), before);
+}
+
+}  // namespace
+}  // namespace instantstart::twin::sagemaker
