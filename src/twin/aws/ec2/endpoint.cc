@@ -145,9 +145,10 @@ JsonObject endpoint_data(State& state, const Call& call, const std::string& id) 
     data["VpcId"] = base::get_string(call.params, "VpcId");
     data["ServiceName"] = base::get_string(call.params, "ServiceName");
     data["State"] = interface ? "pending" : "available";
-    data["PolicyDocument"] = base::get_string(
-        call.params, "PolicyDocument",
-        R"({"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]})");
+    data["PolicyDocument"] =
+        base::get_string(call.params, "PolicyDocument",
+                         R"({"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",)"
+                         R"("Action":"*","Resource":"*"}]})");
     data["RouteTableIds"] = base::get_array(call.params, "RouteTableIds");
     data["SubnetIds"] = base::get_array(call.params, "SubnetIds");
     data["Groups"] = JsonArray();

@@ -35,7 +35,7 @@ struct State {
     World& world;
     Table vpcs, subnets, gateways, route_tables, addresses, nats, groups, rules, endpoints, interfaces, acls,
         dhcp_options;
-    std::map<std::string, std::string, std::less<>> tokens;  // operation + client token → id of what it made
+    std::map<std::string, std::string, std::less<>> tokens;  // operation and token, what they made
     std::map<std::string, std::set<std::uint32_t>, std::less<>>
         used;  // addresses taken in a subnet, but the five of AWS
 
