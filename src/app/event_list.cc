@@ -64,7 +64,7 @@ Task<Answer> run(Call call, EventList input) {
     if (!hyperpod) answer.warnings.push_back("HyperPod's events: " + hyperpod.error().message);
     auto kubernetes = co_await add_kubernetes_events(call, target.ref.eks_name, rows);
     if (!kubernetes) answer.warnings.push_back("Kubernetes' events: " + kubernetes.error().message);
-    std::stable_sort(rows.begin(), rows.end(), [](const JsonObject& a, const JsonObject& b) {
+    std::sort(rows.begin(), rows.end(), [](const JsonObject& a, const JsonObject& b) {
         return base::get_string(a, "time") > base::get_string(b, "time");
     });
     const auto limit = static_cast<std::size_t>(input.limit.value_or(100));
