@@ -184,7 +184,8 @@ Dispatcher::Dispatcher(WorldImpl& world) : world_(world) {}
 
 bool is_loopback_host(std::string_view host) {
     const std::string_view name = host_name(host);
-    return name == "localhost" || name.ends_with(".localhost") || name == "::1" || name.starts_with("127.");
+    return name == "localhost" || name.ends_with(".localhost") || name == "::1" ||
+           (name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
 // Which service is meant: the signature's scope says it, else the target header, else form Action and
