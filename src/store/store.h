@@ -1,5 +1,5 @@
-// Store: durable state as small JSON documents in ordered tables, changed by atomic batches. The seam of the commit:
-// everything durable goes through commit(), so that a simulation can crash before and after each.
+// Store: durable state as small JSON documents in ordered tables, changed by atomic batches. The seam of the
+// commit: everything durable goes through commit(), so that a simulation can crash before and after each.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct Entry {
     std::int64_t revision = 0;  // grows with every write of the store
 };
 
-// One atomic change. Requirements are checked first; where one does not hold nothing is written and commit answers
-// Error{conflict, "store_conflict"}.
+// One atomic change. Requirements are checked first; where one does not hold nothing is written and commit
+// answers Error{conflict, "store_conflict"}.
 struct Batch {
     Batch() = default;
     struct Put {
@@ -47,15 +47,17 @@ struct Batch {
     std::vector<Name> require_absent;
     std::vector<Revision> require_revision;
 
-    void put(std::string table, std::string key, JsonValue value) { puts.push_back({std::move(table), std::move(key), std::move(value)}); }
+    void put(std::string table, std::string key, JsonValue value) {
+        puts.push_back({std::move(table), std::move(key), std::move(value)});
+    }
     void remove(std::string table, std::string key) { removes.push_back({std::move(table), std::move(key)}); }
 };
 
 struct Scan {
     Scan() = default;
     std::string table;
-    std::string prefix;         // keys that start with it
-    std::string after;          // keys beyond it in the direction of the scan; "" from the start
+    std::string prefix;  // keys that start with it
+    std::string after;   // keys beyond it in the direction of the scan; "" from the start
     std::size_t limit = 1000;
     bool descending = false;
 };
@@ -63,7 +65,8 @@ struct Scan {
 class Store {
 public:
     virtual ~Store() = default;
-    // Durable (fsynced) when it returns well. Safe to call from several coroutines; batches apply in call order.
+    // Durable (fsynced) when it returns well. Safe to call from several coroutines; batches apply in call
+    // order.
     virtual Task<void> commit(Context context, Batch batch) = 0;
     virtual Task<std::optional<Entry>> get(Context context, std::string table, std::string key) = 0;
     virtual Task<std::vector<Entry>> scan(Context context, Scan scan) = 0;
@@ -71,13 +74,19 @@ public:
     virtual boost::asio::awaitable<void> stop() = 0;
 };
 
-// SQLite (WAL, synchronous=FULL) in `path`, its work on one thread of its own; concurrent commits share one fsync.
-base::Result<std::unique_ptr<Store>> open_sqlite(boost::asio::any_io_executor executor, const std::string& path);
+// SQLite (WAL, synchronous=FULL) in `path`, its work on one thread of its own; concurrent commits share one
+// fsync.
+base::Result<std::unique_ptr<Store>> open_sqlite(boost::asio::any_io_executor executor,
+                                                 const std::string& path);
 
 // In memory, for simulation: the data outlives the Store objects opened on it, as a disk does.
 class MemoryDisk;
 std::shared_ptr<MemoryDisk> make_memory_disk();
-enum class CommitFault : std::uint8_t { none, crash_before, crash_after };  // a crash makes the commit never return
+enum class CommitFault : std::uint8_t {
+    none,
+    crash_before,
+    crash_after
+};  // a crash makes the commit never return
 std::unique_ptr<Store> open_memory(boost::asio::any_io_executor executor, std::shared_ptr<MemoryDisk> disk,
                                    std::function<CommitFault(const Batch&)> hook);
 
