@@ -87,7 +87,7 @@ bool is_live(const JsonValue& object, const Ec2Kind& row) {
 
 Observation of_resource(const JsonObject& object, const Ec2Kind& row) {
     const auto state = row.state.empty() ? "available" : base::get_string(object, row.state, "available");
-    if (base::to_text(JsonValue(state)).find("ending") != std::string::npos) {
+    if (state == "pending") {
         return ops::in_progress(row.tag_type + " is " + state);
     }
     JsonObject result{{"id", base::get_string(object, row.id)}};
