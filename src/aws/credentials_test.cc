@@ -117,9 +117,9 @@ TEST_F(CredentialChain, web_identity_is_exchanged) {
     variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = file("token", "jwt\n");
     variables_["AWS_ROLE_ARN"] = "arn:r";
     EXPECT_EQ(fetch().value().access_key, "ASIA");
-    EXPECT_EQ(
-        sts_calls_.at(0),
-        R"(AssumeRoleWithWebIdentity as  {"RoleArn":"arn:r","RoleSessionName":"instantstart","WebIdentityToken":"jwt"})");
+    EXPECT_EQ(sts_calls_.at(0),
+              "AssumeRoleWithWebIdentity as  "
+              R"({"RoleArn":"arn:r","RoleSessionName":"instantstart","WebIdentityToken":"jwt"})");
     variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/nowhere";
     EXPECT_EQ(fetch().error().code, "CredentialsUnavailable");
 }

@@ -3,7 +3,7 @@
 
     differential.py PROGRAM [--seed N] [--cases N]
 
-PROGRAM is the test program that holds Differential.writes_what_our_codecs_make. A failure prints seed and case.
+PROGRAM is the test program that holds Differential.writes_what_our_codecs_make. A failure prints its case.
 """
 
 import argparse
@@ -24,7 +24,8 @@ import botocore.model
 import botocore.serialize
 
 MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
-TEXTS = ["a", "demo-1", "with space", "ü/ö", "a&b=c?d", "<x>\"'&", "10.0.0.0/16", "arn:aws:iam::111122223333:role/x"]
+TEXTS = ["a", "demo-1", "with space", "ü/ö", "a&b=c?d", "<x>\"'&", "10.0.0.0/16",
+         "arn:aws:iam::111122223333:role/x"]
 
 
 class Generator:
@@ -51,7 +52,7 @@ class Generator:
         return made
 
     def make_list(self, shape, depth):
-        length = 0 if depth > 6 else self.chance.choice([1, 2]) if self.full else self.chance.choice([0, 1, 2])
+        length = self.chance.choice([1, 2] if self.full else [0, 1, 2]) if depth <= 6 else 0
         return [self.value(shape.member, depth + 1) for _ in range(length)]
 
     def make_map(self, shape, depth):
@@ -134,8 +135,8 @@ def ours(protocol, line):
     made = json.loads(line)
     if "error" in made:
         return made
-    return {"method": made["method"], "path": made["path"], "query": sorted(made["query"]), "headers": made["headers"],
-            "body": canonical_body(protocol, base64.b64decode(made["body"]))}
+    return {"method": made["method"], "path": made["path"], "query": sorted(made["query"]),
+            "headers": made["headers"], "body": canonical_body(protocol, base64.b64decode(made["body"]))}
 
 
 def differences(left, right):
@@ -167,7 +168,8 @@ def cases_of(seed, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("program")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--cases", type=int, default=4)
@@ -179,7 +181,8 @@ def main():
             for service, _, operation, parameters in cases:
                 line = {"service": service, "operation": operation.name, "parameters": as_json(parameters)}
                 file.write(json.dumps(line) + "\n")
-        environment = dict(os.environ, INSTANTSTART_DIFFERENTIAL_IN=source, INSTANTSTART_DIFFERENTIAL_OUT=target)
+        environment = dict(os.environ, INSTANTSTART_DIFFERENTIAL_IN=source,
+                           INSTANTSTART_DIFFERENTIAL_OUT=target)
         subprocess.run([options.program, "--gtest_filter=Differential.*"], env=environment, check=True,
                        stdout=subprocess.DEVNULL)
         lines = pathlib.Path(target).read_text(encoding="utf-8").splitlines()

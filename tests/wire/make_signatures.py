@@ -10,9 +10,11 @@ from unittest import mock
 from botocore import auth, awsrequest, credentials
 
 MOMENT = datetime.datetime(2026, 11, 30, 12, 0, 5, tzinfo=datetime.timezone.utc)
-PATHS = ["/", "/clusters", "/clusters/demo", "/tags/arn%3Aaws%3Aeks%3Aus-west-2%3A111122223333%3Acluster%2Fdemo",
+PATHS = ["/", "/clusters", "/clusters/demo",
+         "/tags/arn%3Aaws%3Aeks%3Aus-west-2%3A111122223333%3Acluster%2Fdemo",
          "/bucket/a%20b/%C3%BC%7E.txt", "/bucket//double//slash", "/a/../b/./c"]
-QUERIES = ["", "list-type=2", "prefix=a%2Fb&list-type=2", "policy", "b=2&a=1&a=0", "maxResults=10&nextToken=%2B%3D%2F",
+QUERIES = ["", "list-type=2", "prefix=a%2Fb&list-type=2", "policy", "b=2&a=1&a=0",
+           "maxResults=10&nextToken=%2B%3D%2F",
            "z=%C3%BC&A=1", "empty="]
 BODIES = ["", "{}", "Action=DescribeVpcs&Version=2016-11-15", '{"name": "demo \u00fc"}']
 SERVICES = ["eks", "ec2", "sagemaker", "iam", "s3"]

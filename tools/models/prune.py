@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes models/<service>.json from an installed botocore: the operations named in operations.json and the shapes they
-reach, as facts without prose, one line per operation and shape so that a change can be reviewed.
+"""Makes models/<service>.json from an installed botocore: the operations named in operations.json and the
+shapes they reach, as facts without prose, one line per operation and shape so that a change can be reviewed.
 
     prune.py           writes the files
     prune.py --check   fails where the files in the tree differ from what this tool makes
@@ -15,15 +15,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODELS = HERE.parent.parent / "models"
 OURS = {"iam-actions.json"}  # written by hand, not made here
 
-# What prose, generated SDK surfaces and endpoint rules need; nothing that changes bytes on the wire or their checks.
+# What prose, generated SDKs and endpoint rules need; nothing that changes bytes on the wire or their checks.
 DROPPED = {
     "documentation", "documentationUrl", "deprecated", "deprecatedMessage", "deprecatedSince", "contextParam",
     "staticContextParams", "operationContextParams", "synthetic", "box", "xmlOrder", "endpoint",
     "requestcompression", "auth", "endpointdiscovery",
 }
 METADATA = [
-    "apiVersion", "awsQueryCompatible", "endpointPrefix", "globalEndpoint", "jsonVersion", "protocol", "serviceId", "serviceFullName",
-    "signatureVersion", "signingName", "targetPrefix", "xmlNamespace",
+    "apiVersion", "awsQueryCompatible", "endpointPrefix", "globalEndpoint", "jsonVersion", "protocol",
+    "serviceId", "serviceFullName", "signatureVersion", "signingName", "targetPrefix", "xmlNamespace",
 ]
 # Spoken by every server of that service, but only listed second in its model.
 PROTOCOLS = ["json", "rest-json", "query", "ec2", "rest-xml"]
@@ -83,7 +83,8 @@ def pruned(loader, service, wanted):
         sys.exit(f"{service} has no operation {', '.join(missing)}")
     operations = {name: stripped(model["operations"][name]) for name in names}
     roots = [root for name in names for root in operation_roots(operations[name])]
-    shapes = {name: stripped_shape(model["shapes"][name]) for name in sorted(reachable(model["shapes"], roots))}
+    names_reached = sorted(reachable(model["shapes"], roots))
+    shapes = {name: stripped_shape(model["shapes"][name]) for name in names_reached}
     paginators = loader.load_service_model(service, "paginators-1")["pagination"]
     pagination = {name: paginators[name] for name in names if name in paginators}
     return {
@@ -128,7 +129,8 @@ def check(made):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     made = make_all()
     if parser.parse_args().check:

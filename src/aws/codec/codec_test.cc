@@ -66,9 +66,9 @@ TEST(Serialise, rest_xml_has_namespace_and_checksum) {
               "<Quiet>true</Quiet></Delete>");
     EXPECT_EQ(call.headers.get("x-amz-sdk-checksum-algorithm"), "CRC32");
     EXPECT_FALSE(call.headers.get("x-amz-checksum-crc32").empty());
-    const Call put =
-        call_of("s3", "PutObject",
-                R"({"Bucket":"b","Key":"d/ü","Body":"x","ChecksumAlgorithm":"SHA256","Metadata":{"a":"1"}})");
+    const Call put = call_of("s3", "PutObject",
+                             R"({"Bucket":"b","Key":"d/ü","Body":"x","ChecksumAlgorithm":"SHA256",
+                    "Metadata":{"a":"1"}})");
     EXPECT_EQ(put.path, "/b/d/%C3%BC");
     EXPECT_EQ(put.body, "x");
     EXPECT_EQ(put.headers.get("x-amz-meta-a"), "1");

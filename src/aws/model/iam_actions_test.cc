@@ -38,9 +38,9 @@ TEST(IamActions, tags_on_create_need_their_own_action) {
 }
 
 TEST(IamActions, roles_passed_are_named_once_each) {
-    const auto rows = needed(
-        "sagemaker", "UpdateCluster",
-        R"({"InstanceGroups":[{"ExecutionRole":"arn:a"},{"ExecutionRole":"arn:b"},{"ExecutionRole":"arn:a"}]})");
+    const auto rows = needed("sagemaker", "UpdateCluster",
+                             R"({"InstanceGroups":[{"ExecutionRole":"arn:a"},{"ExecutionRole":"arn:b"},
+                                                  {"ExecutionRole":"arn:a"}]})");
     EXPECT_EQ(rows, (Strings{"sagemaker:UpdateCluster arn:aws:sagemaker:us-west-2:111122223333:cluster/*",
                              "iam:PassRole arn:a iam:PassedToService=sagemaker.amazonaws.com",
                              "iam:PassRole arn:b iam:PassedToService=sagemaker.amazonaws.com"}));

@@ -59,7 +59,8 @@ struct Shape {
     std::string timestamp_format;
     std::string payload;  // name of the payload member
     std::string location_name, xml_namespace_uri, xml_namespace_prefix;
-    bool flattened = false, streaming = false, union_type = false, wrapper = false, sensitive = false, document = false;
+    bool flattened = false, streaming = false, union_type = false, wrapper = false;
+    bool sensitive = false, document = false;
     // exceptions
     bool exception = false, fault_of_sender = false;
     std::string error_code;  // wire code where it differs from the name

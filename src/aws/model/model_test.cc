@@ -84,8 +84,8 @@ TEST(Models, broken_models_are_errors) {
 TEST(Validate, all_faults_are_told_at_once) {
     EXPECT_EQ(faults_of("sagemaker", "CreateCluster",
                         R"({"ClusterName":"-bad","NodeRecovery":"Sometimes","Colour":1,
-                            "InstanceGroups":[{"InstanceCount":-1,"InstanceGroupName":"a","InstanceType":"ml.g5.xlarge",
-                              "ExecutionRole":"arn:aws:iam::111122223333:role/x"}]})"),
+                            "InstanceGroups":[{"InstanceCount":-1,"InstanceGroupName":"a",
+                              "InstanceType":"ml.g5.xlarge","ExecutionRole":"arn:aws:iam::111122223333:role/x"}]})"),
               (Strings{"ClusterName pattern", "InstanceGroups.0.InstanceCount range", "NodeRecovery enum",
                        "Colour unknown"}));
     EXPECT_EQ(faults_of("eks", "CreateCluster", R"({"name":"demo","resourcesVpcConfig":{"subnetIds":"x"}})"),
