@@ -290,17 +290,14 @@ std::vector<std::string> add_what_groups_need(Steps& steps, const JsonObject& pa
     return needs;
 }
 
-void add_node_steps(Steps& steps, const JsonObject& params, const std::string& after) {
-    for (const auto& group : base::get_array(params, "groups")) {
-        const auto name = base::get_string(group, "name");
-        auto schedule = minutes_of(6, 15);
-        schedule.limit = std::chrono::hours(24 * 14);
-        steps.add(Row(name + ".nodes", "See the nodes of " + name + " ready", {after, "kubernetes_access"})
-                      .does(&observe_nodes, nullptr)
-                      .with({{"group", name}})
-                      .takes(schedule)
-                      .as("check"));
-    }
+void add_nodes_step(Steps& steps, const std::string& group, const std::string& after) {
+    auto schedule = minutes_of(6, 15);
+    schedule.limit = std::chrono::hours(24 * 14);
+    steps.add(Row(group + ".nodes", "See the nodes of " + group + " ready", {after, "kubernetes_access"})
+                  .does(&observe_nodes, nullptr)
+                  .with({{"group", group}})
+                  .takes(schedule)
+                  .as("check"));
 }
 
 }  // namespace
@@ -318,7 +315,9 @@ void add_hyperpod(Steps& steps, const JsonObject& params) {
                   .does(&observe_hyperpod, &act_hyperpod)
                   .takes(minutes_of(3, 15))
                   .iam());
-    add_node_steps(steps, params, "hyperpod");
+    for (const auto& group : base::get_array(params, "groups")) {
+        add_nodes_step(steps, base::get_string(group, "name"), "hyperpod");
+    }
 }
 
 void add_group(Steps& steps, const JsonObject& params) {
@@ -332,7 +331,7 @@ void add_group(Steps& steps, const JsonObject& params) {
                       .iam()
                       .alone("hyperpod/" + base::get_string(params, "cluster"))
                       .as("change"));
-        add_node_steps(steps, params, "group_" + name);
+        add_nodes_step(steps, name, "group_" + name);
     }
 }
 
