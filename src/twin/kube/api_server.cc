@@ -6,6 +6,7 @@
 #include "twin/kube/protobuf.h"
 #include "twin/kube/rbac.h"
 #include "twin/kube/status.h"
+#include "twin/kube/yaml_body.h"
 
 namespace instantstart::twin::kube {
 
@@ -128,6 +129,11 @@ base::Result<JsonObject> read_body(const ApiCall& call) {
                             "application/vnd.kubernetes.protobuf");
     }
     auto parsed = base::parse_json(body, kJsonDepth);
+    if (!parsed.has_value() && type.find("yaml") != std::string::npos) {
+        auto yaml = parse_yaml(body);
+        if (!yaml.has_value()) return std::move(yaml).error();
+        parsed = std::move(yaml);
+    }
     if (!parsed.has_value())
         return bad_request("the object provided is unrecognized: " + parsed.error().message);
     if (!parsed->is_object())

@@ -178,6 +178,16 @@ TEST_F(ApiServerTest, apply_owns_fields_and_conflicts_until_forced) {
     EXPECT_EQ(ask("PATCH", kConfigMaps + "/c", head + "{}}", "application/apply-patch+yaml").status, 400);
 }
 
+TEST_F(ApiServerTest, apply_reads_yaml) {
+    const auto response = apply("one",
+                                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
+                                "data:\n  a: \"1\"\n  b: text\n");
+    ASSERT_EQ(response.status, 201) << response.body;
+    const auto made = json(response);
+    EXPECT_EQ(base::to_text(base::get_object(made, "data")), R"({"a":"1","b":"text"})");
+    EXPECT_EQ(apply("one", "a: [").status, 400);
+}
+
 TEST_F(ApiServerTest, dry_run_stores_nothing) {
     EXPECT_EQ(ask("POST", kConfigMaps + "?dryRun=All", R"({"metadata":{"name":"c"}})").status, 201);
     EXPECT_EQ(ask("GET", kConfigMaps + "/c").status, 404);

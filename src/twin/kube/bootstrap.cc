@@ -230,7 +230,7 @@ void add_system_objects(ClusterState& state) {
         add(state, Kind("", "namespaces"), object("v1", "Namespace", name));
         add(state, Kind("", "serviceaccounts"), object("v1", "ServiceAccount", "default", name));
         auto root = object("v1", "ConfigMap", "kube-root-ca.crt", name);
-        root["data"] = JsonObject{{"ca.crt", ""}};
+        root["data"] = JsonObject{{"ca.crt", state.config.ca_pem}};
         add(state, Kind("", "configmaps"), std::move(root));
     }
     add_roles(state);

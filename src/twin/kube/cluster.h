@@ -80,6 +80,7 @@ struct ClusterConfig {
     // Token → user; nullopt is 401. Asked for every request.
     std::function<std::optional<User>(std::string_view token)> authenticate;
     double speed = 60;
+    std::string ca_pem;  // the authority of the port, for kube-root-ca.crt
 };
 
 class Cluster {
