@@ -31,10 +31,9 @@ TEST(Policy, deny_wins_and_silence_is_no_right) {
     const auto request = request_of("s3:GetObject", "arn:aws:s3:::a/b");
     EXPECT_EQ(ask(R"({"Effect":"Allow","Action":"s3:*","Resource":"arn:aws:s3:::a/*"})", request),
               Effect::allow);
-    EXPECT_EQ(
-        ask(R"({"Effect":"Allow","Action":"s3:*","Resource":"*"},{"Effect":"Deny","Action":"s3:Get*","Resource":"*"})",
-            request),
-        Effect::deny);
+    const char* denied = R"({"Effect":"Allow","Action":"s3:*","Resource":"*"},)"
+                         R"({"Effect":"Deny","Action":"s3:Get*","Resource":"*"})";
+    EXPECT_EQ(ask(denied, request), Effect::deny);
     EXPECT_EQ(ask(R"({"Effect":"Allow","Action":"ec2:*","Resource":"*"})", request), Effect::none);
 }
 
