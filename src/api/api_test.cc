@@ -206,7 +206,7 @@ TEST_F(Faces, rest_answers_with_the_status_that_belongs_to_the_case) {
         {"GET", "/api/v1/clusters/%ff/thing", "", 400, "invalid_utf8"},
         {"GET", "/api/v1/clusters/demo/thing?size=two", "", 422, "invalid_field"},
         {"GET", "/api/v1/operations?cursor=x", "", 422, "invalid_cursor"},
-        {"DELETE", "/api/v1/clusters/demo/things/one", "", 409, "confirmation_required"},
+        {"DELETE", "/api/v1/clusters/demo/things/two", "", 409, "confirmation_required"},
         {"POST", "/api/v1/operations/op_nope/retry", "", 404, "not_found"},
     };
     for (const auto& entry : cases) {
