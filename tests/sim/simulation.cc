@@ -1,0 +1,201 @@
+#include "simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "base/result.h"
+#include "rt/testing.h"
+
+namespace instantstart::sim {
+
+namespace {
+
+constexpr auto kStart = std::chrono::sys_days(std::chrono::year(2026) / 11 / 30);
+constexpr const char* kToken = "simulation-token";
+
+rt::Task<Answer> exchange(http::Handler handler, http::Request request) {
+    auto response = co_await handler(rt::Context(), std::move(request));
+    Answer answer;
+    answer.status = response.status;
+    if (response.stream) {
+        while (true) {
+            auto piece = co_await response.stream->read();
+            if (!piece.has_value() || !piece->has_value()) break;
+            response.body += **piece;
+        }
+    }
+    auto parsed = base::parse_json(response.body);
+    if (parsed.has_value() && parsed->is_object()) answer.body = parsed->as_object();
+    co_return answer;
+}
+
+rt::Task<void> stopped(server::Product& product) {
+    co_await product.stop();
+    co_return base::ok();
+}
+
+rt::Task<void> stopped_twin(twin::Twin& twin) {
+    co_await twin.stop();
+    co_return base::ok();
+}
+
+}  // namespace
+
+std::string to_string(const KillPoint& point) {
+    static constexpr std::array<const char*, 4> kNames = {"before commit ", "after commit ", "before call ",
+                                                          "after call "};
+    return kNames[static_cast<std::size_t>(point.kind)] + std::to_string(point.index);
+}
+
+Simulation::Simulation(std::uint64_t seed, NetworkChances chances, std::vector<KillPoint> kills)
+    : clock_(io_, seed, kStart),
+      network_(clock_),
+      chances_(chances),
+      kills_(std::move(kills)),
+      disk_(store::make_memory_disk()) {
+    twin::TwinOptions options;
+    options.speed = 1;
+    options.seed = seed;
+    auto made = twin::make_twin(io_.get_executor(), clock_, options);
+    CHECK(made.has_value());
+    twin_ = std::move(*made);
+    network_.listen("127.0.0.1:3097", twin_->aws_handler());
+    network_.listen("127.0.0.1:3098", twin_->kube_handler());
+    start_product();
+}
+
+Simulation::~Simulation() {
+    stop_product();
+    auto ended = rt::testing::run(io_, clock_, stopped_twin(*twin_));
+    static_cast<void>(ended);
+}
+
+bool Simulation::strikes(KillKind kind, std::size_t index) {
+    for (const auto& kill : kills_) {
+        if (kill.kind == kind && kill.index == index) return true;
+    }
+    return false;
+}
+
+void Simulation::start_product() {
+    dead_ = false;
+    auto fate = [this] {
+        ++calls_;
+        if (strikes(KillKind::before_call, calls_)) return CallFate::die_before;
+        return strikes(KillKind::after_call, calls_) ? CallFate::die_after : CallFate::deliver;
+    };
+    auto on_commit = [this](const store::Batch&) {
+        if (dead_) return store::CommitFault::crash_before;
+        ++commits_;
+        const bool before = strikes(KillKind::before_commit, commits_);
+        if (!before && !strikes(KillKind::after_commit, commits_)) return store::CommitFault::none;
+        dead_ = true;
+        transport_->die();
+        return before ? store::CommitFault::crash_before : store::CommitFault::crash_after;
+    };
+    transport_ = std::make_unique<KillableTransport>(io_.get_executor(), clock_, network_.make_transport(),
+                                                     chances_, fate, [this] { dead_ = true; });
+    store_ = store::open_memory(io_.get_executor(), disk_, on_commit);
+    server::ProductOptions options;
+    options.settings.region = "us-west-2";
+    options.settings.version = "simulation";
+    options.aws.region = "us-west-2";
+    options.aws.access_key = "AKIATWIN000000000000";
+    options.aws.secret_key = "twin";
+    options.aws.endpoint_url = "http://127.0.0.1:3097";
+    options.aws.environment = [](const std::string&) { return std::string(); };
+    options.admin_token = kToken;
+    options.rate_mutations_a_minute = 0;
+    options.rate_queries_a_second = 0;
+    product_ = server::make_product(io_.get_executor(), clock_, *transport_, *store_, std::move(options));
+    rt::TaskGroup group(io_.get_executor(), "start");
+    group.spawn("start", product_->start());
+    clock_.run_until([&] { return group.size() == 0 || dead_; }, std::chrono::hours(1));
+    group.cancel();
+    clock_.run_until([&] { return group.size() == 0; }, std::chrono::hours(1));
+}
+
+void Simulation::stop_product() {
+    if (!product_) return;
+    auto ended = rt::testing::run(io_, clock_, stopped(*product_), std::chrono::minutes(5));
+    EXPECT_TRUE(ended.has_value()) << "stop() did not end";
+    product_.reset();
+    store_.reset();
+    transport_.reset();
+}
+
+void Simulation::revive() {
+    while (dead_) {
+        ++deaths_;
+        stop_product();
+        start_product();
+    }
+}
+
+std::optional<Answer> Simulation::try_ask(http::Handler handler, http::Request request) {
+    const auto out = std::make_shared<std::optional<base::Result<Answer>>>();
+    rt::TaskGroup group(io_.get_executor(), "client");
+    group.spawn("ask", rt::testing::keep<Answer>(exchange(std::move(handler), std::move(request)), out));
+    clock_.run_until([&] { return group.size() == 0 || dead_; }, std::chrono::hours(2));
+    group.cancel();
+    clock_.run_until([&] { return group.size() == 0; }, std::chrono::hours(1));
+    if (dead_ || !out->has_value() || !(*out)->has_value()) return std::nullopt;
+    return std::move(***out);
+}
+
+Answer Simulation::ask(const std::string& method, const std::string& path, const base::JsonObject& body,
+                       const std::string& key) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        revive();
+        http::Request request;
+        request.method = method;
+        request.target = "/api/v1" + path;
+        request.headers = {{"Host", "127.0.0.1:3099"},
+                           {"Authorization", std::string("Bearer ") + kToken},
+                           {"Content-Type", "application/json"}};
+        if (!key.empty()) request.headers.set("Idempotency-Key", key);
+        if (method != "GET") request.body = base::to_text(body);
+        auto answer = try_ask(product_->handler(), std::move(request));
+        if (answer) return std::move(*answer);
+    }
+    ADD_FAILURE() << method << " " << path << " never answered";
+    return {};
+}
+
+base::JsonObject Simulation::wait(const std::string& operation_id, base::Duration limit) {
+    const auto end = clock_.monotonic() + limit;
+    while (true) {
+        auto answer = ask("GET", "/operations/" + operation_id + "?wait_seconds=50", {});
+        auto operation = base::get_object(answer.body, "operation");
+        const auto state = base::get_string(operation, "state");
+        if (state == "succeeded" || state == "failed" || state == "cancelled") return operation;
+        if (clock_.monotonic() > end) return operation;
+    }
+}
+
+base::JsonObject Simulation::twin(const std::string& method, const std::string& path,
+                                  const base::JsonObject& body) {
+    http::Request request;
+    request.method = method;
+    request.target = "/_twin" + path;
+    request.headers = {{"Host", "127.0.0.1:3097"}, {"Content-Type", "application/json"}};
+    if (method != "GET") request.body = base::to_text(body);
+    auto answer = rt::testing::run(io_, clock_, exchange(twin_->aws_handler(), std::move(request)));
+    EXPECT_TRUE(answer.has_value());
+    return answer.has_value() ? std::move(answer->body) : base::JsonObject();
+}
+
+std::vector<base::JsonObject> Simulation::mutations() {
+    std::vector<base::JsonObject> calls;
+    std::int64_t since = 0;
+    while (true) {
+        auto page = twin("GET", "/calls?mutating=true&since=" + std::to_string(since), {});
+        const auto& rows = base::get_array(page, "calls");
+        if (rows.empty()) return calls;
+        for (const auto& row : rows) calls.push_back(row.as_object());
+        since = base::get_int(page, "next");
+    }
+}
+
+}  // namespace instantstart::sim
