@@ -21,7 +21,7 @@ const browser = await chromium.launchPersistentContext(profile, {
 const page = browser.pages()[0] ?? (await browser.newPage());
 const errors = [];
 page.on("pageerror", (error) => errors.push(String(error)));
-page.on("console", (message) => message.type() === "error" && !message.text().includes("401") && errors.push(message.text()));
+page.on("console", (message) => message.type() === "error" && !/status of (401|422)/.test(message.text()) && errors.push(message.text()));
 
 async function look(name) {
   await page.screenshot({ path: `${output}/${name}.png`, fullPage: true });

@@ -1,6 +1,6 @@
 // Starts the product on free ports over its twin, for the JavaScript suites; counts checks in the way tools/test.py reads.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -22,10 +22,12 @@ export function finish() {
 
 export async function start(binary, { speed = 600, args = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "instantstart-"));
+  mkdirSync("build/test-logs", { recursive: true });
+  const log = openSync(`build/test-logs/server-${process.pid}.log`, "w");
   const child = spawn(
     binary,
     ["serve", "--twin", "--listen", "127.0.0.1:0", "--twin-aws", "127.0.0.1:0", "--twin-kube", "127.0.0.1:0", "--twin-speed", String(speed), "--data", folder, ...args],
-    { env: { ...process.env, INSTANTSTART_TOKEN: kToken }, stdio: ["ignore", "pipe", "inherit"] },
+    { env: { ...process.env, INSTANTSTART_TOKEN: kToken }, stdio: ["ignore", "pipe", log] },
   );
   process.on("exit", () => child.kill("SIGKILL"));
   const ready = await new Promise((resolve, reject) => {

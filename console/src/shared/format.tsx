@@ -11,12 +11,17 @@ const kTypes: Record<string, StatusIndicatorProps.Type> = {
   degraded: "warning", drifted: "warning", unschedulable: "warning", error: "error", warn: "warning", warning: "warning", info: "info", normal: "info",
 };
 
-export function Status({ value }: { value?: string }): ReactNode {
+// The status of an operation, a cluster, a group, a component. `kinds` overrides where a word means another thing.
+export function Status({ value, kinds = {} }: { value?: string; kinds?: Record<string, StatusIndicatorProps.Type> }): ReactNode {
   if (!value) return "–";
-  return <StatusIndicator type={kTypes[value.toLowerCase()] ?? "info"}>{value.replaceAll("_", " ")}</StatusIndicator>;
+  const key = value.toLowerCase();
+  return <StatusIndicator type={kinds[key] ?? kTypes[key] ?? "info"}>{value.replaceAll("_", " ")}</StatusIndicator>;
 }
 
-export const stepType = (state: StepState): StatusIndicatorProps.Type => kTypes[state] ?? "pending";
+const kStepTypes: Record<StepState, StatusIndicatorProps.Type> = {
+  pending: "pending", running: "in-progress", waiting: "loading", succeeded: "success", skipped: "stopped", failed: "error", cancelled: "stopped",
+};
+export const stepType = (state: StepState): StatusIndicatorProps.Type => kStepTypes[state] ?? "pending";
 
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

@@ -1,5 +1,5 @@
 // The queries of the console, one hook each. Lists are bounded by the server; live messages invalidate them (stream.ts).
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 
 import { get } from "./api";
 import type {
@@ -15,6 +15,13 @@ export const useClusters = () =>
 
 export const useCluster = (name: string) =>
   useQuery({ queryKey: ["cluster", name], queryFn: () => get<{ cluster: Cluster }>(`/clusters/${name}`), refetchInterval: 10_000 });
+
+// The full view of each of some clusters, for totals over the fleet.
+export const useClusterDetails = (names: string[]) =>
+  useQueries({
+    queries: names.map((name) => ({ queryKey: ["cluster", name], queryFn: () => get<{ cluster: Cluster }>(`/clusters/${name}`), refetchInterval: 15_000 })),
+    combine: (results) => results.flatMap((each) => (each.data ? [each.data.cluster] : [])),
+  });
 
 export const useNodes = (name: string, cursor: string) =>
   useQuery({
@@ -72,4 +79,4 @@ export const useZones = (type: string) =>
   });
 
 export const useAudit = () =>
-  useQuery({ queryKey: ["audit"], queryFn: () => get<{ entries?: AuditEntry[]; audit?: AuditEntry[] }>("/audit?limit=100") });
+  useQuery({ queryKey: ["audit"], queryFn: () => get<{ audit: AuditEntry[] }>("/audit?limit=100") });

@@ -53,9 +53,10 @@ export interface InstanceGroup {
 
 export interface Dependency {
   name: string;
+  title?: string;
+  kind?: string;
   state?: string;
-  wanted?: unknown;
-  actual?: unknown;
+  wanted?: boolean;
   version?: string;
   healthy?: boolean;
   detail?: string;
@@ -67,7 +68,6 @@ export interface Storage {
   bucket?: string;
   namespace?: string;
   status?: string;
-  phase?: string;
 }
 
 export interface Counts {
@@ -79,6 +79,9 @@ export interface Counts {
 export interface Cluster {
   name: string;
   status?: string;
+  kubernetes_version?: string;
+  hyperpod_status?: string;
+  active?: boolean;
   region?: string;
   imported?: boolean;
   created_at?: string;
@@ -88,8 +91,6 @@ export interface Cluster {
   accelerators?: Counts;
   instance_groups?: InstanceGroup[];
   dependencies?: Dependency[];
-  storages?: Storage[];
-  storage?: Storage[];
   conditions?: Condition[];
 }
 
@@ -97,24 +98,19 @@ export interface Node {
   name: string;
   instance_id?: string;
   group?: string;
-  instance_group?: string;
   instance_type?: string;
   zone?: string;
   status?: string;
   health?: string;
   ready?: boolean;
-  accelerators?: number | Counts;
+  accelerators?: { resource?: string; allocatable?: number; in_use?: number };
 }
 
 export interface EventRecord {
   time?: string;
-  last_seen_at?: string;
-  at?: string;
   source?: string;
   level?: string;
-  type?: string;
   reason?: string;
-  resource?: string;
   object?: string;
   message?: Untrusted | string;
 }
@@ -165,7 +161,6 @@ export interface InstanceType {
 
 export interface AuditEntry {
   time?: string;
-  at?: string;
   principal?: string;
   face?: string;
   operation?: string;

@@ -11,7 +11,7 @@ import { useAudit } from "../../shared/queries";
 export function AuditPage() {
   const audit = useAudit();
   if (audit.error) return <ProblemAlert error={audit.error} />;
-  const entries = audit.data?.entries ?? audit.data?.audit ?? [];
+  const entries = audit.data?.audit ?? [];
   return (
     <Table
       variant="full-page"
@@ -22,7 +22,7 @@ export function AuditPage() {
       empty={<Box textAlign="center">Nothing has been done yet.</Box>}
       ariaLabels={{ tableLabel: "Audit" }}
       columnDefinitions={[
-        { id: "time", header: "Time", cell: (entry) => localTime(entry.time ?? entry.at) },
+        { id: "time", header: "Time", cell: (entry) => localTime(entry.time) },
         { id: "principal", header: "Principal", cell: (entry) => entry.principal ?? "–" },
         { id: "face", header: "Face", cell: (entry) => entry.face ?? "–" },
         { id: "operation", header: "Operation", cell: (entry) => (entry.operation_id ? <Link to={`/operations/${entry.operation_id}`}>{entry.operation ?? entry.operation_id}</Link> : entry.operation ?? "–") },

@@ -8,14 +8,15 @@ import { useNavigate } from "react-router-dom";
 import { ofTotal, Status } from "../../shared/format";
 import { Link } from "../../shared/link";
 import { ProblemAlert } from "../../shared/problem_alert";
-import { useClusters } from "../../shared/queries";
+import { useClusterDetails, useClusters } from "../../shared/queries";
 import type { Environment } from "../../shared/types";
 
 export function ClustersPage({ environment }: { environment: Environment }) {
   const clusters = useClusters();
   const navigate = useNavigate();
+  const details = useClusterDetails((clusters.data?.clusters ?? []).slice(0, 20).map((each) => each.name));
   if (clusters.error) return <ProblemAlert error={clusters.error} />;
-  const items = clusters.data?.clusters ?? [];
+  const items = (clusters.data?.clusters ?? []).map((each) => ({ ...each, ...details.find((full) => full.name === each.name) }));
   return (
     <Table
       variant="full-page"
@@ -40,9 +41,9 @@ export function ClustersPage({ environment }: { environment: Environment }) {
       }
       columnDefinitions={[
         { id: "name", header: "Name", isRowHeader: true, cell: (each) => <><Link to={`/clusters/${each.name}`}>{each.name}</Link>{each.name === environment.active_cluster ? " (active)" : ""}</> },
-        { id: "eks", header: "EKS", cell: (each) => <Status value={each.eks?.status} /> },
-        { id: "version", header: "Kubernetes", cell: (each) => each.eks?.version ?? "–" },
-        { id: "hyperpod", header: "HyperPod", cell: (each) => <Status value={each.hyperpod?.status} /> },
+        { id: "eks", header: "EKS", cell: (each) => <Status value={each.status} /> },
+        { id: "version", header: "Kubernetes", cell: (each) => each.kubernetes_version ?? "–" },
+        { id: "hyperpod", header: "HyperPod", cell: (each) => <Status value={each.hyperpod_status} /> },
         { id: "nodes", header: "Nodes ready", cell: (each) => ofTotal(each.nodes) },
         { id: "accelerators", header: "Accelerators ready", cell: (each) => ofTotal(each.accelerators) },
       ]}

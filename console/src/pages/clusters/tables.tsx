@@ -57,7 +57,7 @@ export function GroupTable({ cluster }: { cluster: Cluster }) {
   );
 }
 
-const acceleratorsOf = (node: Node) => (typeof node.accelerators === "object" ? node.accelerators.total : node.accelerators) ?? 0;
+const acceleratorsOf = (node: Node) => (node.accelerators ? `${node.accelerators.in_use ?? 0} of ${node.accelerators.allocatable ?? 0}` : "–");
 
 export function NodeTable({ name }: { name: string }) {
   const [cursors, setCursors] = useState<string[]>([""]);
@@ -66,12 +66,12 @@ export function NodeTable({ name }: { name: string }) {
   const next = nodes.data?.next_cursor;
   const columns: TableProps.ColumnDefinition<Node>[] = [
     { id: "name", header: "Node", cell: (node) => node.name, isRowHeader: true, sortingField: "name" },
-    { id: "group", header: "Group", cell: (node) => node.group ?? node.instance_group ?? "–" },
+    { id: "group", header: "Group", cell: (node) => node.group ?? "–" },
     { id: "type", header: "Type", cell: (node) => node.instance_type ?? "–" },
-    { id: "status", header: "Status", cell: (node) => <Status value={node.status} /> },
+    { id: "status", header: "Status", cell: (node) => <Status value={node.status} kinds={{ running: "success", failure: "error" }} /> },
     { id: "health", header: "Health", cell: (node) => <Status value={node.health} /> },
     { id: "ready", header: "Kubernetes", cell: (node) => (node.ready ? <Status value="Ready" /> : <Status value="pending" />) },
-    { id: "accelerators", header: "Accelerators", cell: acceleratorsOf },
+    { id: "accelerators", header: "In use", cell: acceleratorsOf },
     { id: "zone", header: "Zone", cell: (node) => node.zone ?? "–" },
   ];
   if (nodes.error) return <ProblemAlert error={nodes.error} />;
@@ -100,7 +100,8 @@ export function DependencyTable({ name }: { name: string }) {
   const dependencies = useDependencies(name);
   const start = useStart("POST");
   const columns: TableProps.ColumnDefinition<Dependency>[] = [
-    { id: "name", header: "Component", cell: (each) => each.name, isRowHeader: true, sortingField: "name" },
+    { id: "name", header: "Component", cell: (each) => each.title ?? each.name, isRowHeader: true, sortingField: "name" },
+    { id: "kind", header: "Kind", cell: (each) => (each.kind === "eks_addon" ? "EKS add-on" : "our manifest") },
     { id: "state", header: "State", cell: (each) => <Status value={each.state ?? (each.healthy ? "ready" : "failed")} /> },
     { id: "version", header: "Version", cell: (each) => each.version ?? "–" },
     { id: "detail", header: "Detail", cell: (each) => each.detail ?? "" },
@@ -125,7 +126,7 @@ export function StorageTable({ name }: { name: string }) {
     { id: "kind", header: "Kind", cell: (each) => each.kind ?? "–" },
     { id: "bucket", header: "Bucket", cell: (each) => each.bucket ?? "–" },
     { id: "namespace", header: "Namespace", cell: (each) => each.namespace ?? "–" },
-    { id: "status", header: "Claim", cell: (each) => <Status value={each.status ?? each.phase} /> },
+    { id: "status", header: "Claim", cell: (each) => <Status value={each.status} /> },
   ];
   if (storages.error) return <ProblemAlert error={storages.error} />;
   return (
@@ -150,10 +151,10 @@ export function EventTable({ name }: { name: string }) {
   const [source, setSource] = useState(kSources[0]!);
   const items = (events.data?.events ?? []).filter((each) => !source.value || each.source?.toLowerCase() === source.value);
   const columns: TableProps.ColumnDefinition<EventRecord>[] = [
-    { id: "time", header: "Time", cell: (each) => localTime(each.time ?? each.at ?? each.last_seen_at) },
-    { id: "level", header: "Level", cell: (each) => <Status value={each.level ?? each.type} /> },
+    { id: "time", header: "Time", cell: (each) => localTime(each.time) },
+    { id: "level", header: "Level", cell: (each) => <Status value={each.level} /> },
     { id: "source", header: "Source", cell: (each) => each.source ?? "–" },
-    { id: "object", header: "Object", cell: (each) => each.object ?? each.resource ?? "–" },
+    { id: "object", header: "Object", cell: (each) => each.object ?? "–" },
     { id: "reason", header: "Reason", cell: (each) => each.reason ?? "–" },
     { id: "message", header: "Message", cell: (each) => plain(each.message) },
   ];

@@ -21,6 +21,7 @@ import { ProblemAlert } from "../../shared/problem_alert";
 import { useOperation } from "../../shared/queries";
 import { isTerminal, type Operation, type Step } from "../../shared/types";
 import { Link } from "../../shared/link";
+import { Timeline } from "./timeline";
 
 // Re-renders once a second while something runs, for the elapsed times.
 function useTick(enabled: boolean) {
@@ -51,16 +52,18 @@ function Steps({ steps }: { steps: Step[] }) {
   return (
     <Table
       variant="container"
+      contentDensity="compact"
+      wrapLines
       header={<Header variant="h2" counter={`(${steps.filter((step) => step.state === "succeeded" || step.state === "skipped").length}/${steps.length})`}>Steps</Header>}
       items={steps}
       trackBy="id"
       ariaLabels={{ tableLabel: "Steps" }}
       columnDefinitions={[
-        { id: "title", header: "Step", cell: (step) => step.title, isRowHeader: true },
-        { id: "state", header: "State", cell: (step) => <StatusIndicator type={stepType(step.state)}>{step.state}</StatusIndicator> },
+        { id: "title", header: "Step", minWidth: 260, cell: (step) => step.title, isRowHeader: true },
+        { id: "state", header: "State", minWidth: 130, cell: (step) => <StatusIndicator type={stepType(step.state)}>{step.state}</StatusIndicator> },
         { id: "detail", header: "Detail", cell: (step) => step.error?.detail ?? step.detail ?? "" },
-        { id: "time", header: "Time", cell: (step) => (step.started_at ? between(step.started_at, step.ended_at) : "") },
-        { id: "attempt", header: "Attempt", cell: (step) => step.attempt ?? "" },
+        { id: "time", header: "Time", minWidth: 110, cell: (step) => (step.started_at ? between(step.started_at, step.ended_at) : "") },
+        { id: "attempt", header: "Tries", minWidth: 80, cell: (step) => step.attempt ?? "" },
       ]}
     />
   );
@@ -123,7 +126,8 @@ export function OperationPage() {
           />
         </SpaceBetween>
       </Container>
-      <div aria-live="polite">
+      <Timeline steps={operation.steps ?? []} />
+      <div>
         <Steps steps={operation.steps ?? []} />
       </div>
       <Box variant="small" color="text-body-secondary">

@@ -8,7 +8,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useNavigate } from "react-router-dom";
 
 import { ProblemAlert } from "../../shared/problem_alert";
-import { useClusters, useOperations } from "../../shared/queries";
+import { useClusterDetails, useClusters, useOperations } from "../../shared/queries";
 import { type Cluster, type Counts, type Environment, isTerminal } from "../../shared/types";
 import { OperationTable } from "../operations/operation_table";
 
@@ -30,8 +30,9 @@ export function OverviewPage({ environment }: { environment: Environment }) {
   const operations = useOperations();
   const navigate = useNavigate();
   const all = clusters.data?.clusters ?? [];
+  const fleet = useClusterDetails(all.slice(0, 20).map((each) => each.name));
   const running = (operations.data?.operations ?? []).filter((operation) => !isTerminal(operation.state));
-  const accelerators = sum(all, (each) => each.accelerators, "total");
+  const accelerators = sum(fleet, (each) => each.accelerators, "total");
   return (
     <SpaceBetween size="l">
       <Header
@@ -45,8 +46,8 @@ export function OverviewPage({ environment }: { environment: Environment }) {
       <Container header={<Header variant="h2">Fleet</Header>}>
         <ColumnLayout columns={4} variant="text-grid">
           <Figure label="Clusters" value={all.length} note={environment.active_cluster ? `active: ${environment.active_cluster}` : "none is active"} />
-          <Figure label="Nodes ready" value={sum(all, (each) => each.nodes, "ready")} note={`of ${sum(all, (each) => each.nodes, "total")}`} />
-          <Figure label="Accelerators in use" value={sum(all, (each) => each.accelerators, "in_use")} note={`of ${accelerators}, ${sum(all, (each) => each.accelerators, "ready")} ready`} />
+          <Figure label="Nodes ready" value={sum(fleet, (each) => each.nodes, "ready")} note={`of ${sum(fleet, (each) => each.nodes, "total")}`} />
+          <Figure label="Accelerators in use" value={sum(fleet, (each) => each.accelerators, "in_use")} note={`of ${accelerators}, ${sum(fleet, (each) => each.accelerators, "ready")} ready`} />
           <Figure label="Operations running" value={running.length} />
         </ColumnLayout>
       </Container>
