@@ -72,7 +72,7 @@ JsonObject tool_output_schema(const Meta& meta) {
     properties["resolved"] = typed("object");
     JsonObject schema = typed("object");
     schema["properties"] = std::move(properties);
-    schema["required"] = JsonArray{"summary", "resolved"};
+    schema["required"] = JsonArray{"summary"};  // all that results and problems have in common
     return schema;
 }
 

@@ -1,9 +1,11 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +24,75 @@ const JsonValue* step_into(const JsonValue& value, std::string_view key) {
     return &(*array)[index];
 }
 
+void append_quoted(std::string_view text, std::string& out) {
+    const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20U || c == '"' || c == '\\';
+    });
+    if (plain) {
+        out += '"';
+        out += text;
+        out += '"';
+    } else {
+        out += boost::json::serialize(boost::json::string_view(text));
+    }
+}
+
+// 192.0 and 0.42, as people write them, where Boost.JSON has 1.92E2 and 4.2E-1. The ".0" keeps it a double
+// for whoever reads it again.
+void append_double(double number, std::string& out) {
+    constexpr double kSmallest = 1e-5;
+    constexpr double kLargest = 1e15;
+    const double size = std::abs(number);
+    const bool fixed = number == 0 || (size >= kSmallest && size < kLargest);
+    std::array<char, 64> text{};
+    const auto written = std::to_chars(text.data(), text.data() + text.size(), number,
+                                       fixed ? std::chars_format::fixed : std::chars_format::scientific);
+    const std::string_view made(text.data(), static_cast<std::size_t>(written.ptr - text.data()));
+    out += made;
+    if (fixed && made.find('.') == std::string_view::npos) out += ".0";
+}
+
+void append_leaf(const JsonValue& value, std::string& out) {
+    if (const auto* text = value.if_string())
+        append_quoted(*text, out);
+    else if (const auto* number = value.if_double(); number != nullptr && std::isfinite(*number))
+        append_double(*number, out);
+    else
+        out += boost::json::serialize(value);
+}
+
+void append_compact(const JsonValue& value, std::string& out);
+
+void append_compact(const JsonObject& object, std::string& out) {
+    out += '{';
+    const char* separator = "";
+    for (const auto& member : object) {
+        out += separator;
+        append_quoted(member.key(), out);
+        out += ':';
+        append_compact(member.value(), out);
+        separator = ",";
+    }
+    out += '}';
+}
+
+void append_compact(const JsonValue& value, std::string& out) {
+    if (const auto* object = value.if_object()) {
+        append_compact(*object, out);
+    } else if (const auto* array = value.if_array()) {
+        out += '[';
+        const char* separator = "";
+        for (const auto& item : *array) {
+            out += separator;
+            append_compact(item, out);
+            separator = ",";
+        }
+        out += ']';
+    } else {
+        append_leaf(value, out);
+    }
+}
+
 void append_canonical(const JsonValue& value, std::string& out) {
     if (const auto* object = value.if_object()) {
         std::vector<std::string_view> keys;
@@ -32,7 +103,7 @@ void append_canonical(const JsonValue& value, std::string& out) {
         const char* separator = "";
         for (auto key : keys) {
             out += separator;
-            out += boost::json::serialize(boost::json::string(key));
+            append_quoted(key, out);
             out += ':';
             append_canonical(object->at(key), out);
             separator = ",";
@@ -48,7 +119,7 @@ void append_canonical(const JsonValue& value, std::string& out) {
         }
         out += ']';
     } else {
-        out += boost::json::serialize(value);
+        append_leaf(value, out);
     }
 }
 
@@ -58,7 +129,9 @@ void append_pretty(const JsonValue& value, std::size_t indent, std::string& out)
         out += "{\n";
         const char* separator = "";
         for (const auto& member : *object) {
-            out += separator + inner + boost::json::serialize(boost::json::string(member.key())) + ": ";
+            out += separator + inner;
+            append_quoted(member.key(), out);
+            out += ": ";
             append_pretty(member.value(), indent + 2, out);
             separator = ",\n";
         }
@@ -73,7 +146,7 @@ void append_pretty(const JsonValue& value, std::size_t indent, std::string& out)
         }
         out += "\n" + std::string(indent, ' ') + "]";
     } else {
-        out += boost::json::serialize(value);
+        append_compact(value, out);
     }
 }
 
@@ -104,11 +177,15 @@ Result<JsonValue> parse_json(std::string_view text, std::size_t max_depth) {
 }
 
 std::string to_text(const JsonValue& value) {
-    return boost::json::serialize(value);
+    std::string out;
+    append_compact(value, out);
+    return out;
 }
 
 std::string to_text(const JsonObject& value) {
-    return boost::json::serialize(value);
+    std::string out;
+    append_compact(value, out);
+    return out;
 }
 
 std::string canonical_text(const JsonValue& value) {
@@ -204,7 +281,8 @@ const JsonObject& get_object(const JsonValue& value, std::string_view path) {
 
 void drop_empty(JsonObject& object) {
     for (auto& member : object) drop_empty_in(member.value());
-    for (auto it = object.begin(); it != object.end();) it = is_empty(it->value()) ? object.erase(it) : it + 1;
+    for (auto it = object.begin(); it != object.end();)
+        it = is_empty(it->value()) ? object.erase(it) : it + 1;
 }
 
 void merge_patch(JsonValue& target, const JsonValue& patch) {

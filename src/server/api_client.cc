@@ -5,6 +5,7 @@
 
 #include "rt/task_group.h"
 #include "server/data_folder.h"
+#include "server/render.h"
 
 namespace instantstart::server {
 
@@ -81,18 +82,25 @@ int with_client(const Flags& flags, const std::function<rt::Task<int>(ApiClient&
 }
 
 void print_problem(const base::JsonObject& problem) {
-    std::cerr << "Refused (" << base::get_string(problem, "code", "unknown")
-              << "): " << base::get_string(problem, "detail", "no reason given") << "\n";
+    const auto text = [](const base::JsonValue& value, const char* path, const char* fallback) {
+        return plain_line(base::get_string(value, path, fallback));
+    };
+    const base::JsonValue whole(problem);
+    std::cerr << "Refused (" << text(whole, "code", "unknown")
+              << "): " << text(whole, "detail", "no reason given") << "\n";
     for (const auto& entry : base::get_array(problem, "errors")) {
-        std::cerr << "  " << base::get_string(entry, "pointer") << " " << base::get_string(entry, "message");
-        const std::string near = base::get_string(entry, "did_you_mean");
+        std::cerr << "  " << text(entry, "pointer", "") << " " << text(entry, "message", "");
+        const std::string near = text(entry, "did_you_mean", "");
         if (!near.empty()) std::cerr << " (did you mean " << near << "?)";
+        const base::JsonArray& allowed = base::get_array(entry, "allowed");
+        if (near.empty() && !allowed.empty())
+            std::cerr << " (one of " << plain_line(base::to_text(base::JsonValue(allowed))) << ")";
         std::cerr << "\n";
     }
     for (const auto& lost : base::get_array(problem, "would_remove")) {
-        if (lost.is_string()) std::cerr << "  would be lost: " << lost.get_string().c_str() << "\n";
+        if (lost.is_string()) std::cerr << "  would be lost: " << plain_line(lost.get_string()) << "\n";
     }
-    const std::string hint = base::get_string(problem, "hint");
+    const std::string hint = text(whole, "hint", "");
     if (!hint.empty()) std::cerr << hint << "\n";
 }
 

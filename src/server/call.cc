@@ -80,6 +80,8 @@ rt::Task<int> call_operation(ApiClient& client, const app::Operation& operation,
         auto followed = co_await follow_operation(client, id);
         CO_TRY(JsonObject operation_end, std::move(followed));
         code = report_end(operation_end);
+        operation_end.erase("plan");                    // known before; what counts now is the result
+        if (!asked.json) operation_end.erase("steps");  // each was shown as it went
         reply.body["operation"] = std::move(operation_end);
     }
     if (asked.json)

@@ -17,7 +17,9 @@ using base::JsonValue;
 
 base::Error wrong_use(const std::string& message) {
     return base::invalid_error("usage", message)
-        .with_hint("instantstart call OPERATION --help lists its fields.");
+        .with_hint(
+            "`instantstart call --help` lists the operations, `instantstart call OPERATION --help` the "
+            "fields of one.");
 }
 
 base::Result<JsonObject> read_body_file(const std::string& path) {
@@ -40,20 +42,6 @@ JsonValue loose_value(const std::string& text) {
     return parsed ? std::move(parsed).value() : JsonValue(text);
 }
 
-base::Result<void> set_path(JsonObject& arguments, const std::string& assignment) {
-    const auto equals = assignment.find('=');
-    if (equals == std::string::npos || equals == 0) return wrong_use("--set takes PATH=VALUE");
-    const auto parts = base::split(assignment.substr(0, equals), '.');
-    JsonObject* object = &arguments;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        JsonValue& next = (*object)[parts[i]];
-        if (!next.is_object()) next = JsonObject();
-        object = &next.get_object();
-    }
-    (*object)[parts.back()] = loose_value(assignment.substr(equals + 1));
-    return base::ok();
-}
-
 // A value by the type that the field has; objects and lists of objects are JSON.
 JsonValue typed_value(const JsonObject& schema, const std::string& field, const std::string& text) {
     const JsonValue* found = base::get_object(schema, "properties").if_contains(field);
@@ -63,6 +51,81 @@ JsonValue typed_value(const JsonObject& schema, const std::string& field, const 
     if (complex || (type == "array" && text.starts_with('['))) return loose_value(text);
     const JsonObject coerced = app::coerce_text(schema, {{field, text}});
     return coerced.at(field);
+}
+
+// The schema of a member: its own, or that of a map's values; empty where none is known.
+const JsonObject& member_schema(const JsonObject& schema, const std::string& name) {
+    static const JsonObject kNone;
+    if (const JsonValue* found = base::get_object(schema, "properties").if_contains(name))
+        return found->get_object();
+    const JsonValue* values = schema.if_contains("additionalProperties");
+    return values != nullptr && values->is_object() ? values->get_object() : kNone;
+}
+
+bool is_number(const std::string& text) {
+    return !text.empty() && text.size() < 4 && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// Puts a value where a path such as instance_groups.0.count leads, making lists and objects on the way.
+class PathSetter {
+public:
+    PathSetter(std::vector<std::string> parts, std::string text)
+        : parts_(std::move(parts)), text_(std::move(text)) {}
+
+    base::Result<void> into_object(JsonObject& object, const JsonObject& schema, std::size_t at) const {
+        const JsonObject& properties = base::get_object(schema, "properties");
+        const bool map = properties.empty() && schema.contains("additionalProperties");
+        // The keys of maps, such as labels, may have dots themselves.
+        const std::string name =
+            map ? base::join({parts_.begin() + static_cast<std::ptrdiff_t>(at), parts_.end()}, ".")
+                : parts_[at];
+        if (name.empty()) return wrong_use("--set takes PATH=VALUE, with names between the dots of PATH");
+        return into_value(object[name], member_schema(schema, name), map ? parts_.size() : at + 1);
+    }
+
+private:
+    base::Result<void> into_value(JsonValue& value, const JsonObject& schema, std::size_t at) const {
+        if (at >= parts_.size()) {
+            value = leaf(schema);
+            return base::ok();
+        }
+        const std::string type = base::get_string(schema, "type");
+        const bool list = type == "array" || (type.empty() && is_number(parts_[at]));
+        if (!list) {
+            if (!value.is_object()) value = JsonObject();
+            return into_object(value.get_object(), schema, at);
+        }
+        if (!value.is_array()) value = base::JsonArray();
+        base::JsonArray& items = value.get_array();
+        const std::string path =
+            base::join({parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(at)}, ".");
+        if (!is_number(parts_[at]) || std::stoul(parts_[at]) > items.size()) {
+            return wrong_use(path + " is a list: its items are numbered from 0 without gaps, as in " + path +
+                             ".0");
+        }
+        const std::size_t index = std::stoul(parts_[at]);
+        if (index == items.size()) items.emplace_back(nullptr);
+        return into_value(items[index], base::get_object(schema, "items"), at + 1);
+    }
+
+    JsonValue leaf(const JsonObject& schema) const {
+        if (schema.empty()) return loose_value(text_);
+        JsonObject properties;
+        properties["value"] = schema;
+        JsonObject around;
+        around["properties"] = std::move(properties);
+        return typed_value(around, "value", text_);
+    }
+
+    std::vector<std::string> parts_;
+    std::string text_;
+};
+
+base::Result<void> set_path(JsonObject& arguments, const JsonObject& schema, const std::string& assignment) {
+    const auto equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) return wrong_use("--set takes PATH=VALUE");
+    const PathSetter setter(base::split(assignment.substr(0, equals), '.'), assignment.substr(equals + 1));
+    return setter.into_object(arguments, schema, 0);
 }
 
 class Parser {
@@ -83,10 +146,23 @@ public:
                 return wrong_use("Unexpected word: " + word);
             }
         }
+        CHECK_OK(path_is_complete());
         return std::move(made_);
     }
 
 private:
+    // A cluster may be left out: then it is the active one.
+    base::Result<void> path_is_complete() const {
+        if (operation_ == nullptr || made_.help) return base::ok();
+        for (const auto& parameter : app::path_parameters(operation_->meta())) {
+            const JsonValue* value = made_.arguments.if_contains(parameter);
+            const bool empty = value != nullptr && value->is_string() && value->get_string().empty();
+            if (empty || (value == nullptr && parameter != "cluster"))
+                return wrong_use(operation_->meta().id + " needs --" + parameter);
+        }
+        return base::ok();
+    }
+
     base::Result<void> name(const std::string& word) {
         operation_ = catalogue_.find(word);
         if (operation_ == nullptr) operation_ = catalogue_.find_tool(word);
@@ -132,13 +208,13 @@ private:
             made_.data_dir = text;
         else if (name == "idempotency_key")
             made_.idempotency_key = text;
-        else if (name == "set")
-            return set_path(made_.arguments, text);
         else if (name == "body") {
             TRY(const JsonObject body, read_body_file(text));
             for (const auto& entry : body) made_.arguments[entry.key()] = entry.value();
         } else if (operation_ == nullptr) {
             return wrong_use("Name the operation before its fields");
+        } else if (name == "set") {
+            return set_path(made_.arguments, operation_->input_schema(), text);
         } else {
             made_.arguments[name] = typed_value(operation_->input_schema(), name, text);
         }

@@ -33,7 +33,7 @@ std::string remedy_of(const base::Error& error, const std::string& service) {
         return "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
     if (error.code == "CredentialsExpired") return "Sign in again (for example `aws sso login`).";
     if (error.code == "RequestTimeTooSkewed" || error.code == "SignatureDoesNotMatch")
-        return "Set this machine's clock by NTP; check the secret key.";
+        return "Check the secret key, and that this machine's clock is set (NTP).";
     if (error.kind == ErrorKind::denied) return "Give the principal what `instantstart iam-policy` prints.";
     if (error.kind == ErrorKind::unavailable)
         return "Check the network, the proxy and AWS_ENDPOINT_URL for " + service + ".";

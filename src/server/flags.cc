@@ -119,6 +119,7 @@ Flags parse_flags(int argc, char** argv) {
     Flags flags;
     CLI::App app("InstantStart: control plane for SageMaker HyperPod on Amazon EKS", "instantstart");
     app.require_subcommand(1);
+    app.set_version_flag("--version", std::string("instantstart ") + INSTANTSTART_VERSION);
     add_serve(*app.add_subcommand("serve", "Run the control plane"), flags);
     CLI::App* twin = app.add_subcommand("twin", "Run the simulated AWS account alone");
     add_twin(*twin, flags);
@@ -148,7 +149,8 @@ Flags parse_flags(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        flags.exit_code = app.exit(error, std::cout, std::cerr);
+        constexpr int kUsage = 2;
+        flags.exit_code = app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage;
         return flags;
     }
     flags.command = app.get_subcommands().front()->get_name();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "app/projection.h"
+#include "server/render.h"
 
 namespace instantstart::server {
 
@@ -43,7 +44,7 @@ void print_steps(const JsonObject& operation, std::map<std::string, std::string>
         seen[id] = state;
         if (terminal) std::cerr << "\r\033[K";
         std::cerr << "  " << state << std::string(state.size() < 10 ? 10 - state.size() : 1, ' ')
-                  << base::get_string(step, "title") << "\n";
+                  << plain_line(base::get_string(step, "title")) << "\n";
     }
 }
 
@@ -82,9 +83,9 @@ int report_end(const JsonObject& operation) {
     if (state == "succeeded") return 0;
     const std::string why =
         base::get_string(operation, "error.detail", base::get_string(operation, "error.message"));
-    if (!why.empty()) std::cerr << why << "\n";
+    if (!why.empty()) std::cerr << plain_line(why) << "\n";
     const std::string hint = base::get_string(operation, "error.hint");
-    if (!hint.empty()) std::cerr << hint << "\n";
+    if (!hint.empty()) std::cerr << plain_line(hint) << "\n";
     std::cerr << "To go on: instantstart call operation.retry --operation-id "
               << base::get_string(operation, "id") << " --wait\n";
     return 1;

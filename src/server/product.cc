@@ -131,6 +131,7 @@ private:
         api::ApiSettings settings;
         settings.auth.admin_token = options_.admin_token;
         settings.auth.token_file = options_.token_file;
+        settings.secure_cookies = options_.secure_cookies;
         settings.allowed_hosts = options_.allowed_hosts;
         settings.version = options_.settings.version;
         return settings;

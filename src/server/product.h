@@ -22,6 +22,7 @@ struct ProductOptions {
     std::string account;      // expected account of the data folder; "" = learn from STS
     std::string admin_token;  // principal "admin"
     std::string token_file;
+    bool secure_cookies = false;  // served over TLS
     std::vector<std::string> allowed_hosts;
     int rate_mutations_a_minute = -1;  // -1 = the defaults of each face
     int rate_queries_a_second = -1;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 
 namespace instantstart::server {
+
+// One line that cannot steer the terminal: texts come from workloads, too.
+std::string plain_line(std::string_view text);
 
 std::string render(const base::JsonObject& answer);
 

@@ -73,6 +73,7 @@ ProductOptions product_options(const Flags& flags, const TwinHost* twin, const s
     options.aws.environment = environment;
     options.admin_token = token;
     options.token_file = flags.token_file;
+    options.secure_cookies = !flags.tls_cert.empty();
     options.allowed_hosts = flags.allowed_hosts;
     options.rate_mutations_a_minute = flags.rate_mutations;
     options.rate_queries_a_second = flags.rate_queries;

@@ -70,9 +70,11 @@ JsonObject tool_result(const app::Outcome& outcome) {
 }
 
 JsonObject tool_error(const base::Error& error) {
-    JsonObject problem = problem_of(error);
     std::string line = error.message;
     if (!error.hint.empty()) line += ". " + error.hint;
+    // Clients hold errors, too, against the tool's output schema: what it requires must be here as well.
+    JsonObject problem = problem_of(error);
+    problem["summary"] = line.substr(0, kMaxSummary);
     return content_of(line, std::move(problem), true);
 }
 
