@@ -65,7 +65,8 @@ try {
   await walk("stdio", new StdioClientTransport({ command: binary, args: ["mcp"], env: { ...process.env, INSTANTSTART_TOKEN: kToken, INSTANTSTART_URL: product.url } }));
   await modern();
   inspector("HTTP", ["--cli", product.url + "/mcp", "--transport", "http", "--method", "tools/list", "--header", `Authorization: Bearer ${kToken}`]);
-  inspector("stdio", ["--cli", binary, "mcp", "--method", "tools/list"]);
+  const given = ["-e", `INSTANTSTART_URL=${product.url}`, "-e", `INSTANTSTART_TOKEN=${kToken}`];
+  inspector("stdio", ["--cli", ...given, binary, "mcp", "--method", "tools/list"]);
 } catch (error) {
   check(`the walk goes on to its end: ${error}`, false, error?.stack);
 } finally {
