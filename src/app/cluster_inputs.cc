@@ -43,6 +43,7 @@ std::vector<Field> cluster_fields() {
             .length(2, 2)
             .like(JsonArray{"us-west-2a", "us-west-2b"}),
         Field("network.api_cidrs", "Ranges that may reach the public API endpoint; where left out, any.")
+            .rare()
             .length(1, 40)
             .matches(kRange)
             .like(JsonArray{"203.0.113.0/24"}),
@@ -50,9 +51,11 @@ std::vector<Field> cluster_fields() {
             .one_of({"single", "per_zone", "none"})
             .like("single"),
         Field("network.vpc_id", "An existing VPC to use instead of a new one.")
+            .rare()
             .matches("^vpc-[0-9a-f]{8,17}$")
             .like("vpc-0123456789abcdef0"),
         Field("network.subnet_ids", "Existing subnets in two zones, together with vpc_id.")
+            .rare()
             .length(2, 16)
             .matches("^subnet-[0-9a-f]{8,17}$")
             .like(JsonArray{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"}),
@@ -90,9 +93,11 @@ std::vector<Field> storage_fields(const std::string& prefix) {
             .matches("^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
             .like("sagemaker-data"),
         Field(prefix + "file_system_id", "An existing FSx for Lustre file system.")
+            .rare()
             .matches("^fs-[0-9a-f]{8,17}$")
             .like("fs-0123456789abcdef0"),
         Field(prefix + "namespace", "Kubernetes namespace of the claim.")
+            .rare()
             .matches("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")
             .defaults("default")
             .like("default"),
@@ -116,7 +121,7 @@ std::vector<Field> group_capacity_fields(const std::string& at) {
         Field(at + "zone", "Availability zone of the instances (zone_list names them).")
             .length(1, 32)
             .like("us-west-2a"),
-        Field(at + "min_count", "Start only with at least so many instances.").range(0, 6758).like(1),
+        Field(at + "min_count", "Start only with at least so many instances.").rare().range(0, 6758).like(1),
         Field(at + "capacity", "How the instances are bought; on demand where left out."),
         Field(at + "capacity.type", "Kind of capacity.")
             .one_of({"on_demand", "spot", "training_plan"})
@@ -136,9 +141,13 @@ std::vector<Field> group_capacity_fields(const std::string& at) {
 std::vector<Field> group_node_fields(const std::string& at) {
     return {
         Field(at + "volume_size_gib", "Size of an extra EBS volume on each instance.")
+            .rare()
             .range(1, 16384)
             .like(500),
-        Field(at + "threads_per_core", "Threads per core: 1, or 2 for all virtual CPUs.").range(1, 2).like(2),
+        Field(at + "threads_per_core", "Threads per core: 1, or 2 for all virtual CPUs.")
+            .rare()
+            .range(1, 2)
+            .like(2),
         Field(at + "deep_health_checks", "Deep health checks that each new instance passes first.")
             .length(1, 2)
             .one_of({"InstanceStress", "InstanceConnectivity"})
@@ -153,23 +162,29 @@ std::vector<Field> group_node_fields(const std::string& at) {
             .one_of({"NoSchedule", "PreferNoSchedule", "NoExecute"})
             .like("NoSchedule"),
         Field(at + "subnet_id", "An existing subnet in the zone, instead of the /20 that is provided.")
+            .rare()
             .matches("^subnet-[0-9a-f]{8,17}$")
             .like("subnet-0123456789abcdef0"),
         Field(at + "security_group_ids", "Security groups, together with subnet_id.")
+            .rare()
             .length(1, 5)
             .matches("^sg-[0-9a-f]{8,17}$")
             .like(JsonArray{"sg-0123456789abcdef0"}),
         Field(at + "lifecycle_script",
               "S3 URI of a script for new nodes, in a bucket sagemaker-…; a harmless one where left out.")
+            .rare()
             .length(1, 1024)
             .like("s3://sagemaker-data/scripts/on_create.sh"),
         Field(at + "image_id", "A custom AMI of this account.")
+            .rare()
             .matches("^ami-[0-9a-f]{8,17}$")
             .like("ami-0123456789abcdef0"),
         Field(at + "kms_key_arn", "KMS key of the extra volume.")
+            .rare()
             .matches(kArn)
             .like("arn:aws:kms:us-west-2:111122223333:key/1"),
         Field(at + "execution_role_arn", "An existing role for the nodes, instead of the one that is made.")
+            .rare()
             .matches(kArn)
             .like("arn:aws:iam::111122223333:role/nodes"),
     };

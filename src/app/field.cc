@@ -42,4 +42,9 @@ Field&& Field::explained() && {
     return std::move(*this);
 }
 
+Field&& Field::rare() && {
+    is_rare = true;
+    return std::move(*this);
+}
+
 }  // namespace instantstart::app

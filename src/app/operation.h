@@ -57,6 +57,9 @@ struct Field {
     // them).
     Field&& explained() &&;
     bool for_tools = false;
+    // Left out of tool lists where it is a member of a nested object; taken there all the same.
+    Field&& rare() &&;
+    bool is_rare = false;
 };
 
 struct Meta {

@@ -108,14 +108,17 @@ JsonObject Schema::describe_object(const Shape& shape, const std::string& path, 
     JsonArray required;
     for (const auto& member : shape.members) {
         const std::string name = join_path(path, member.name);
-        properties[member.name] = describe(member.shape, name, full);
         const Field* known = field(name);
+        if (!full && !path.empty() && known != nullptr && known->is_rare) continue;
+        properties[member.name] = describe(member.shape, name, full);
         if (!member.optional && (known == nullptr || known->default_value.is_null()))
             required.emplace_back(member.name);
     }
     made["properties"] = std::move(properties);
     if (!required.empty()) made["required"] = std::move(required);
-    made["additionalProperties"] = false;
+    // Nested objects of tools stay open, for the members that are left out there; the parser is as strict as
+    // ever.
+    if (full || path.empty()) made["additionalProperties"] = false;
     return made;
 }
 
@@ -133,7 +136,8 @@ JsonObject Schema::describe(const Shape& shape, const std::string& path, bool fu
         describe_text(known, full, made);
         if (full) describe_length(known, "minLength", "maxLength", made);
     } else if (shape.type == ShapeType::integer || shape.type == ShapeType::number) {
-        describe_numbers(known, made);
+        const bool nested = path.find('.') != std::string::npos;
+        if (full || !nested) describe_numbers(known, made);  // the parser names the range where it is missed
     } else if (shape.type == ShapeType::map && full) {
         JsonObject values;
         values["type"] = "string";
