@@ -292,7 +292,10 @@ JsonObject coerce_text(const JsonObject& input_schema,
             found != nullptr && found->is_object() ? found->get_object() : JsonObject();
         const std::string type = base::get_string(property, "type");
         if (type != "array") {
-            made[name] = coerce_one(type, text);
+            // Said twice: a list, which the field's type then refuses, rather than one of them silently.
+            JsonValue value = coerce_one(type, text);
+            if (made.contains(name)) value = JsonArray{std::move(made[name]), std::move(value)};
+            made[name] = std::move(value);
             continue;
         }
         JsonValue& list = made[name];

@@ -1,11 +1,13 @@
 """Hostile and mistaken requests of every kind: a problem document, no effect, no crash, bounded memory."""
+import http.client
 import json
 import pathlib
 import socket
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from lib import Product, check, finish  # noqa: E402
+import lib_broken as broken  # noqa: E402
+from lib import Product, TOKEN, check, finish  # noqa: E402
 
 
 def memory_mb(pid):
@@ -23,7 +25,94 @@ def raw(port, request, limit=20):
             return b""
 
 
-product = Product()
+class Line:
+    """One kept connection, since there are thousands of requests."""
+
+    def __init__(self, port):
+        self.port, self.connection = port, None
+
+    def send(self, method, path, body=None, headers=None):
+        """(status, content type, text); status 0 where the server closed the connection without an answer."""
+        data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
+        for fresh in (False, True):
+            try:
+                if fresh or self.connection is None:
+                    self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+                self.connection.request(method, path, data, {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **(headers or {})})
+                answer = self.connection.getresponse()
+                return answer.status, answer.getheader("Content-Type", ""), answer.read()
+            except (OSError, http.client.HTTPException):
+                self.connection = None
+        return 0, "", b""
+
+
+def is_refusal(status, kind, text):
+    """A problem document with all that it promises, and a status of the caller's fault."""
+    try:
+        problem = json.loads(text)
+    except ValueError:
+        return False
+    return 400 <= status < 500 and kind == "application/problem+json" and problem.get("status") == status and problem.get("changed") is False \
+        and all(problem.get(name) for name in ("type", "title", "detail", "code")) and isinstance(problem.get("retryable"), bool)
+
+
+def is_answer(status, kind, text):
+    """A refusal, or an answer to what was right by chance."""
+    return is_refusal(status, kind, text) or (status in (200, 202) and kind == "application/json" and isinstance(json.loads(text), dict))
+
+
+def broken_rest(line, method, path, operation):
+    """What of an operation's broken requests was not answered well."""
+    bad = []
+
+    def send(good, where, body=None, headers=None):
+        answer = line.send(method, "/api/v1" + where, body, headers)
+        if not good(*answer):
+            bad.append((where[:200], str(body)[:300], answer[0], answer[2][:300]))
+
+    where = broken.filled(path, "demo")
+    if method == "GET":
+        for query in broken.queries(operation):
+            send(is_answer, f"{where}?{query}")
+    else:
+        for body in broken.bodies(operation):
+            send(is_answer, where, {**body, "dry_run": True} if operation["operationId"] != "plan_preview" else body)
+        for body in broken.never_right(operation):
+            send(is_refusal, where, body)
+        for body in (b"", b"null", b"[]", b"1", b'"x"', b"{", b'{"a":1,}', b"\xff\xfe", b"{}{}", b'{"dry_run":true,"dry_run":"x"}', b"[" * 5000):
+            send(is_answer if body == b"" else is_refusal, where, body)
+        send(is_refusal, where, b"a=1", {"Content-Type": "application/x-www-form-urlencoded"})
+    if "{" in path:
+        for value in broken.WRONG_TEXT[1:] + ["\x00", "\n", "active", "launch", "Demo"]:
+            send(is_answer if value == "active" else is_refusal, broken.filled(path, value), None if method == "GET" else {"no_such_field": 1})
+        send(is_refusal, path.split("{")[0] + "%ff%fe" + path[path.rindex("}") + 1:], None if method == "GET" else {})
+    return bad
+
+
+def broken_tool(line, tool):
+    """The same by MCP: a tool error or a protocol error, never a broken answer."""
+    bad = []
+    schema = tool["inputSchema"]
+    good = broken.example(schema)
+    arguments = [None, [], "x", 7, {"no_such_field": 1}]
+    for path in broken.places(schema):
+        arguments += [{**broken.put(good, schema, path, value), "no_such_field": 1} for value in broken.WRONG[::3]]
+    for given in arguments:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool["name"], "arguments": given}}
+        status, _, text = line.send("POST", "/mcp/all", message, {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"})
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = {}
+        result = answer.get("result", {})
+        told = "error" in answer or (result.get("isError") is True and result["structuredContent"].get("changed") is False)
+        allowed = told or (given is None and result.get("isError") is False and tool["annotations"]["readOnlyHint"])
+        if status != 200 or not allowed:
+            bad.append((str(given)[:300], status, text[:300]))
+    return bad
+
+
+product = Product(speed=6000, arguments=["--rate-mutations", "0", "--rate-queries", "0"])
 try:
     port = int(product.url.rsplit(":", 1)[1])
     group = {"name": "g", "instance_type": "ml.g5.12xlarge", "count": 1, "zone": "us-west-2a"}
@@ -76,6 +165,8 @@ try:
     check("a foreign Host is refused", raw(port, b"GET /api/v1/clusters HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").split(b" ")[1] in (b"403", b"421"))
     check("a foreign Origin is refused", product.http("POST", "/mcp", {}, headers={"Origin": "https://evil.example"})[0] == 403)
 
+    check("nothing was changed by any of it", len(product.mutations()) == before, product.mutations()[before:])
+
     # Size, slowness and nonsense on the wire.
     memory = memory_mb(product.process.pid)
     head = b"POST /api/v1/clusters HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 104857600\r\n\r\n"
@@ -90,7 +181,22 @@ try:
     check("nonsense on the wire is refused", answer == b"" or answer.split(b" ")[1] == b"400", answer[:80])
     check("memory stays bounded", memory_mb(product.process.pid) - memory < 64, (memory, memory_mb(product.process.pid)))
 
-    check("nothing was changed by any of it", len(product.mutations()) == before, product.mutations()[before:])
+    # With a cluster, so that what is looked at behind the schema is reached, too.
+    launched = product.run("POST", "/clusters/launch", {"name": "demo", "instance_groups": [{**group, "name": "demo"}], "storage": {"kind": "s3", "name": "demo"}})
+    check("a cluster is launched", launched["state"] == "succeeded", launched)
+    before = len(product.mutations())
+    # Each operation of the OpenAPI document and each tool, with each field wrong in each way.
+    line = Line(port)
+    document = json.loads(line.send("GET", "/api/v1/openapi.json")[2])
+    for method, path, operation in broken.operations(document):
+        bad = broken_rest(line, method, path, operation)
+        check(f"{method} {path}: every broken request is refused", not bad, (len(bad), bad[:3]))
+    tools = json.loads(line.send("POST", "/mcp/all", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"Accept": "application/json, text/event-stream"})[2])
+    for tool in tools["result"]["tools"]:
+        bad = broken_tool(line, tool)
+        check(f"{tool['name']}: broken arguments are a tool error", not bad, (len(bad), bad[:3]))
+
+    check("nothing was changed by any of that", len(product.mutations()) == before, product.mutations()[before:])
     check("and it still answers", product.http("GET", "/healthz", token=None)[0] == 200)
 finally:
     product.stop()
