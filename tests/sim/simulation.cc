@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
 #include <utility>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "rt/testing.h"
 
@@ -54,6 +57,8 @@ Simulation::Simulation(std::uint64_t seed, NetworkChances chances, std::vector<K
       chances_(chances),
       kills_(std::move(kills)),
       disk_(store::make_memory_disk()) {
+    const bool loud = std::getenv("INSTANTSTART_SIM_LOG") != nullptr;
+    base::configure_log(loud ? base::LogLevel::info : base::LogLevel::off, base::LogFormat::text);
     twin::TwinOptions options;
     options.speed = 1;
     options.seed = seed;
@@ -129,8 +134,13 @@ void Simulation::revive() {
     while (dead_) {
         ++deaths_;
         stop_product();
+        pass(downtime_);
         start_product();
     }
+}
+
+void Simulation::pass(base::Duration duration) {
+    clock_.run_until([] { return false; }, duration);
 }
 
 std::optional<Answer> Simulation::try_ask(http::Handler handler, http::Request request) {
@@ -157,7 +167,9 @@ Answer Simulation::ask(const std::string& method, const std::string& path, const
         if (!key.empty()) request.headers.set("Idempotency-Key", key);
         if (method != "GET") request.body = base::to_text(body);
         auto answer = try_ask(product_->handler(), std::move(request));
-        if (answer) return std::move(*answer);
+        if (!answer) continue;
+        if (answer->status != 429 && answer->status != 503) return std::move(*answer);
+        pass(std::chrono::seconds(5));
     }
     ADD_FAILURE() << method << " " << path << " never answered";
     return {};

@@ -41,9 +41,11 @@ public:
     Simulation& operator=(const Simulation&) = delete;
 
     // A request of a client that does not give up: where the process dies under it, it is started again and
-    // asked again.
+    // asked again; where the answer is to come back later, it does.
     Answer ask(const std::string& method, const std::string& path, const base::JsonObject& body,
                const std::string& key = "");
+    // How long the machine stands still after each death.
+    void set_downtime(base::Duration downtime) { downtime_ = downtime; }
     // The operation once it is terminal (or as it stands after `limit` of virtual time).
     base::JsonObject wait(const std::string& operation_id, base::Duration limit = std::chrono::hours(12));
     // The twin's control and journal.
@@ -59,6 +61,7 @@ private:
     void start_product();
     void stop_product();
     void revive();
+    void pass(base::Duration duration);
     bool strikes(KillKind kind, std::size_t index);
     std::optional<Answer> try_ask(http::Handler handler, http::Request request);
 
@@ -73,6 +76,7 @@ private:
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<server::Product> product_;
     bool dead_ = false;
+    base::Duration downtime_{};
     std::size_t commits_ = 0, calls_ = 0, deaths_ = 0;
 };
 

@@ -1,0 +1,88 @@
+#include "account.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace instantstart::sim {
+
+using base::JsonObject;
+using base::JsonValue;
+
+namespace {
+
+// Tables that only remember.
+bool is_book(std::string_view table) {
+    static constexpr std::array<std::string_view, 5> kBooks = {"tokens", "events", "updates", "requests",
+                                                               "keys"};
+    return std::find(kBooks.begin(), kBooks.end(), table) != kBooks.end();
+}
+
+bool counts(const JsonValue& row) {
+    if (base::get_string(row, "Path").starts_with("/aws-service-role/")) return false;
+    return base::get_string(row, "data.State") != "deleted";
+}
+
+int count(const JsonValue& table) {
+    int found = 0;
+    if (table.is_array()) {
+        for (const auto& row : table.as_array()) found += counts(row) ? 1 : 0;
+    } else if (table.is_object()) {
+        for (const auto& row : table.as_object()) found += counts(row.value()) ? 1 : 0;
+    }
+    return found;
+}
+
+// A repetition that changes nothing: a table has one route for a destination, a tag one value.
+bool is_harmless(std::string_view operation) {
+    return operation == "CreateTags" || operation == "CreateRoute";
+}
+
+bool has_client_token(const JsonObject& parameters) {
+    for (const auto& member : parameters) {
+        std::string name(member.key());
+        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (name == "clienttoken" || name == "clientrequesttoken") return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Census census(Simulation& simulation) {
+    Census found;
+    const auto snapshot = simulation.twin("GET", "/snapshot", {});
+    for (const auto& service : base::get_object(snapshot, "services")) {
+        if (!service.value().is_object()) continue;
+        for (const auto& table : service.value().as_object()) {
+            if (is_book(table.key())) continue;
+            found[std::string(service.key()) + "." + std::string(table.key())] = count(table.value());
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> made_twice(const std::vector<JsonObject>& mutations) {
+    std::map<std::string, int> made;
+    for (const auto& call : mutations) {
+        const auto operation = base::get_string(call, "operation");
+        if (base::get_int(call, "status") >= 400 || is_harmless(operation)) continue;
+        if (!operation.starts_with("Create") && !operation.starts_with("Allocate")) continue;
+        const auto& parameters = base::get_object(call, "parameters");
+        if (has_client_token(parameters)) continue;
+        ++made[base::get_string(call, "service") + " " + operation + " " + base::canonical_text(parameters)];
+    }
+    std::vector<std::string> twice;
+    for (const auto& [call, times] : made) {
+        if (times > 1) twice.push_back(call);
+    }
+    return twice;
+}
+
+std::string history(Simulation& simulation) {
+    std::string text;
+    for (const auto& call : simulation.mutations()) text += base::to_text(call) + "\n";
+    return text;
+}
+
+}  // namespace instantstart::sim
