@@ -143,6 +143,8 @@ JsonObject Schema::describe(const Shape& shape, const std::string& path, bool fu
         values["type"] = "string";
         made["additionalProperties"] = std::move(values);
         describe_length(known, "minProperties", "maxProperties", made);
+    } else if (shape.type == ShapeType::free_form && full) {
+        made["additionalProperties"] = true;
     } else if (shape.type == ShapeType::list) {
         JsonObject items =
             shape.item->type == ShapeType::object ? describe_object(*shape.item, path, full) : JsonObject();

@@ -40,16 +40,25 @@ export function toProblem(status: number, body: unknown): Problem {
   return new Problem(status, text("code", "unknown"), text("title", `Status ${status}`), text("detail"), text("hint"), fields, problem);
 }
 
+// Paths, parameters and bodies are checked against the contract when the console is built.
 export const client = createClient<paths>({ baseUrl: "/api/v1", credentials: "same-origin" });
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+// The body of an answer in the shape that shared/types.ts names, or its problem thrown.
+export async function take<T>(answer: Promise<{ data?: unknown; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw toProblem(response.status, error);
+  return data as T;
+}
 
-// A request by method and path where the caller reads a shape that shared/types.ts names.
-export async function request<T>(method: Method, path: string, body?: unknown, headers?: Record<string, string>): Promise<T> {
+// What a changing request carries so that a lost answer may be asked for again.
+export const withKey = (key: string) => ({ header: { "Idempotency-Key": key } });
+
+// Signing in and out, which are no operations and so not in the catalogue.
+export async function request<T>(method: "POST" | "DELETE", path: "/session", body?: unknown): Promise<T> {
   const answer = await fetch("/api/v1" + path, {
     method,
     credentials: "same-origin",
-    headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+    headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
@@ -62,8 +71,6 @@ export async function request<T>(method: Method, path: string, body?: unknown, h
   if (!answer.ok) throw toProblem(answer.status, parsed);
   return parsed as T;
 }
-
-export const get = <T>(path: string) => request<T>("GET", path);
 
 // A key per intention of the user: pressing twice, or a lost answer, starts nothing twice.
 export const newKey = () => crypto.randomUUID();

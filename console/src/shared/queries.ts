@@ -1,25 +1,27 @@
 // The queries of the console, one hook each. Lists are bounded by the server; live messages invalidate them (stream.ts).
 import { useQueries, useQuery } from "@tanstack/react-query";
 
-import { get } from "./api";
+import { client, take } from "./api";
 import type {
   AuditEntry, Cluster, Dependency, Environment, EventRecord, InstanceType, Node, Operation, Storage, Zone,
 } from "./types";
 import { isTerminal } from "./types";
 
+const at = (cluster: string) => ({ params: { path: { cluster } } });
+
 export const useEnvironment = () =>
-  useQuery({ queryKey: ["environment"], queryFn: () => get<{ environment: Environment }>("/environment"), refetchInterval: 30_000 });
+  useQuery({ queryKey: ["environment"], queryFn: () => take<{ environment: Environment }>(client.GET("/environment")), refetchInterval: 30_000 });
 
 export const useClusters = () =>
-  useQuery({ queryKey: ["clusters"], queryFn: () => get<{ clusters: Cluster[]; total?: number }>("/clusters"), refetchInterval: 15_000 });
+  useQuery({ queryKey: ["clusters"], queryFn: () => take<{ clusters: Cluster[]; total?: number }>(client.GET("/clusters")), refetchInterval: 15_000 });
 
 export const useCluster = (name: string) =>
-  useQuery({ queryKey: ["cluster", name], queryFn: () => get<{ cluster: Cluster }>(`/clusters/${name}`), refetchInterval: 10_000 });
+  useQuery({ queryKey: ["cluster", name], queryFn: () => take<{ cluster: Cluster }>(client.GET("/clusters/{cluster}", at(name))), refetchInterval: 10_000 });
 
 // The full view of each of some clusters, for totals over the fleet.
 export const useClusterDetails = (names: string[]) =>
   useQueries({
-    queries: names.map((name) => ({ queryKey: ["cluster", name], queryFn: () => get<{ cluster: Cluster }>(`/clusters/${name}`), refetchInterval: 15_000 })),
+    queries: names.map((name) => ({ queryKey: ["cluster", name], queryFn: () => take<{ cluster: Cluster }>(client.GET("/clusters/{cluster}", at(name))), refetchInterval: 15_000 })),
     combine: (results) => results.flatMap((each) => (each.data ? [each.data.cluster] : [])),
   });
 
@@ -27,8 +29,8 @@ export const useNodes = (name: string, cursor: string) =>
   useQuery({
     queryKey: ["cluster", name, "nodes", cursor],
     queryFn: () =>
-      get<{ nodes: Node[]; total?: number; next_cursor?: string }>(
-        `/clusters/${name}/nodes?limit=50${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`,
+      take<{ nodes: Node[]; total?: number; next_cursor?: string }>(
+        client.GET("/clusters/{cluster}/nodes", { params: { path: { cluster: name }, query: { limit: 50, ...(cursor ? { cursor } : {}) } } }),
       ),
     refetchInterval: 10_000,
   });
@@ -36,17 +38,17 @@ export const useNodes = (name: string, cursor: string) =>
 export const useDependencies = (name: string) =>
   useQuery({
     queryKey: ["cluster", name, "dependencies"],
-    queryFn: () => get<{ dependencies: Dependency[] }>(`/clusters/${name}/dependencies`),
+    queryFn: () => take<{ dependencies: Dependency[] }>(client.GET("/clusters/{cluster}/dependencies", at(name))),
     refetchInterval: 20_000,
   });
 
 export const useStorages = (name: string) =>
-  useQuery({ queryKey: ["cluster", name, "storages"], queryFn: () => get<{ storages: Storage[] }>(`/clusters/${name}/storages`) });
+  useQuery({ queryKey: ["cluster", name, "storages"], queryFn: () => take<{ storages: Storage[] }>(client.GET("/clusters/{cluster}/storages", at(name))) });
 
 export const useEvents = (name: string) =>
   useQuery({
     queryKey: ["cluster", name, "events"],
-    queryFn: () => get<{ events: EventRecord[] }>(`/clusters/${name}/events?limit=100`),
+    queryFn: () => take<{ events: EventRecord[] }>(client.GET("/clusters/{cluster}/events", { params: { path: { cluster: name }, query: { limit: 100 } } })),
     refetchInterval: 10_000,
   });
 
@@ -54,8 +56,8 @@ export const useOperations = (resource = "") =>
   useQuery({
     queryKey: ["operations", resource],
     queryFn: () =>
-      get<{ operations: Operation[]; total?: number; next_cursor?: string }>(
-        `/operations?limit=100${resource ? `&resource=${encodeURIComponent(resource)}` : ""}`,
+      take<{ operations: Operation[]; total?: number; next_cursor?: string }>(
+        client.GET("/operations", { params: { query: { limit: 100, ...(resource ? { resource } : {}) } } }),
       ),
     refetchInterval: 15_000,
   });
@@ -63,20 +65,20 @@ export const useOperations = (resource = "") =>
 export const useOperation = (id: string) =>
   useQuery({
     queryKey: ["operation", id],
-    queryFn: () => get<{ operation: Operation }>(`/operations/${id}`),
+    queryFn: () => take<{ operation: Operation }>(client.GET("/operations/{operation_id}", { params: { path: { operation_id: id } } })),
     // The stream brings changes; this is the net below it.
     refetchInterval: (query) => (query.state.data && isTerminal(query.state.data.operation.state) ? false : 5_000),
   });
 
 export const useInstanceTypes = () =>
-  useQuery({ queryKey: ["types"], queryFn: () => get<{ instance_types: InstanceType[] }>("/instance-types"), staleTime: 600_000 });
+  useQuery({ queryKey: ["types"], queryFn: () => take<{ instance_types: InstanceType[] }>(client.GET("/instance-types")), staleTime: 600_000 });
 
 export const useZones = (type: string) =>
   useQuery({
     queryKey: ["zones", type],
-    queryFn: () => get<{ zones: Zone[] }>(`/zones${type ? `?instance_type=${encodeURIComponent(type)}` : ""}`),
+    queryFn: () => take<{ zones: Zone[] }>(client.GET("/zones", { params: { query: type ? { instance_type: type } : {} } })),
     staleTime: 600_000,
   });
 
 export const useAudit = () =>
-  useQuery({ queryKey: ["audit"], queryFn: () => get<{ audit: AuditEntry[] }>("/audit?limit=100") });
+  useQuery({ queryKey: ["audit"], queryFn: () => take<{ audit: AuditEntry[] }>(client.GET("/audit", { params: { query: { limit: 100 } } })) });

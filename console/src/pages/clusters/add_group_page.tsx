@@ -3,6 +3,7 @@ import Header from "@cloudscape-design/components/header";
 import { useState } from "react";
 import { useParams } from "react-router-dom";
 
+import { client, withKey } from "../../shared/api";
 import { emptyGroup, GroupFields, groupRequest } from "./group_fields";
 import { PlannedForm } from "./planned_form";
 
@@ -12,7 +13,8 @@ export function AddGroupPage() {
   return (
     <PlannedForm
       title="Add an instance group" description={`To the HyperPod cluster of ${name}. Type, zone and capacity are fixed for the group's life.`}
-      path={`/clusters/${name}/instance-groups`} body={groupRequest(group)} action="Add"
+      asked={JSON.stringify(group)} action="Add"
+      send={(options, key) => client.POST("/clusters/{cluster}/instance-groups", { params: { path: { cluster: name }, ...withKey(key) }, body: { ...groupRequest(group), ...options } })}
       complete={group.name !== "" && group.instance_type !== "" && group.zone !== "" && group.count !== ""}
     >
       {(problem) => (

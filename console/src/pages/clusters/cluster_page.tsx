@@ -13,7 +13,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router-dom";
 
-import { request } from "../../shared/api";
+import { client, take } from "../../shared/api";
 import { ofTotal, Status } from "../../shared/format";
 import { ProblemAlert } from "../../shared/problem_alert";
 import { useCluster, useOperations } from "../../shared/queries";
@@ -51,7 +51,7 @@ export function ClusterPage({ environment }: { environment: Environment }) {
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
   const activate = useMutation({
-    mutationFn: () => request("POST", `/clusters/${name}/activate`, {}),
+    mutationFn: () => take(client.POST("/clusters/{cluster}/activate", { params: { path: { cluster: name } }, body: {} })),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ["environment"] }),
   });
 

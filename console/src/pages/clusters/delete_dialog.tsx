@@ -10,7 +10,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router-dom";
 
-import { newKey, request } from "../../shared/api";
+import { client, newKey, take, withKey } from "../../shared/api";
 import { ProblemAlert } from "../../shared/problem_alert";
 import type { Operation, Plan } from "../../shared/types";
 
@@ -21,10 +21,13 @@ export function DeleteDialog({ name, onDismiss }: { name: string; onDismiss: () 
   const navigate = useNavigate();
   const plan = useQuery({
     queryKey: ["plan", "delete", name],
-    queryFn: () => request<{ plan: Plan }>("POST", "/plan", { operation: "cluster.delete", arguments: { cluster: name } }),
+    queryFn: () => take<{ plan: Plan }>(client.POST("/plan", { body: { operation: "cluster.delete", arguments: { cluster: name } } })),
   });
   const remove = useMutation({
-    mutationFn: () => request<{ operation: Operation }>("DELETE", `/clusters/${name}`, { confirm: typed, delete_buckets: buckets }, { "Idempotency-Key": key }),
+    mutationFn: () => 
+      take<{ operation: Operation }>(
+        client.DELETE("/clusters/{cluster}", { params: { path: { cluster: name }, ...withKey(key) }, body: { confirm: typed, delete_buckets: buckets } }),
+      ),
     onSuccess: (answer) => navigate(`/operations/${answer.operation.id}`),
   });
   const removes = plan.data?.plan.removes ?? [];

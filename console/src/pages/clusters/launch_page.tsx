@@ -11,10 +11,12 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import Toggle from "@cloudscape-design/components/toggle";
 import { useState } from "react";
 
+import { client, withKey } from "../../shared/api";
 import { emptyGroup, GroupFields, groupRequest } from "./group_fields";
 import { PlannedForm } from "./planned_form";
 
-const kNat = [
+type Nat = "single" | "per_zone" | "none";
+const kNat: { value: Nat; label: string; description: string }[] = [
   { value: "single", label: "One NAT gateway", description: "Cheapest; its zone is a single point of failure for egress" },
   { value: "per_zone", label: "One in each zone", description: "Egress survives the loss of a zone" },
   { value: "none", label: "None", description: "Only for networks with their own way out" },
@@ -31,14 +33,15 @@ export function LaunchPage() {
   const body = {
     name,
     instance_groups: groups.map(groupRequest),
-    ...(storage ? { storage: { kind: "s3" } } : {}),
+    ...(storage ? { storage: { kind: "s3" as const } } : {}),
     ...(Object.keys(network).length ? { network } : {}),
   };
   return (
     <PlannedForm
       title="Launch a cluster"
       description="Network, EKS control plane, dependencies, HyperPod with automatic node recovery, and storage"
-      path="/clusters/launch" body={body} complete={complete} action="Launch"
+      asked={JSON.stringify(body)} complete={complete} action="Launch"
+      send={(options, key) => client.POST("/clusters/launch", { params: withKey(key), body: { ...body, ...options } })}
     >
       {(problem) => (
         <SpaceBetween size="l">

@@ -7,22 +7,26 @@ import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
-import { newKey, Problem, request } from "../../shared/api";
+import { newKey, Problem, take } from "../../shared/api";
 import { ProblemAlert } from "../../shared/problem_alert";
 import type { Operation, Plan } from "../../shared/types";
 import { PlanView } from "./plan_view";
 
-export function PlannedForm({ title, description, path, body, complete, action, children }: {
-  title: string; description: string; path: string; body: Record<string, unknown>; complete: boolean; action: string;
+type Answer = Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+export function PlannedForm({ title, description, asked, send, complete, action, children }: {
+  title: string; description: string; complete: boolean; action: string;
+  // What is asked, as text: another text is another intention.
+  asked: string;
+  send: (options: { dry_run?: boolean }, key: string) => Answer;
   children: (problem: Problem | undefined) => ReactNode;
 }) {
   const navigate = useNavigate();
-  const asked = JSON.stringify(body);
   // A new body is a new intention, so a new key; pressing twice on the same body starts nothing twice.
   const [key, setKey] = useState(newKey);
-  const plan = useMutation({ mutationFn: () => request<{ plan: Plan }>("POST", path, { ...body, dry_run: true }) });
+  const plan = useMutation({ mutationFn: () => take<{ plan: Plan }>(send({ dry_run: true }, newKey())) });
   const start = useMutation({
-    mutationFn: () => request<{ operation: Operation }>("POST", path, body, { "Idempotency-Key": key }),
+    mutationFn: () => take<{ operation: Operation }>(send({}, key)),
     onSuccess: (answer) => navigate(`/operations/${answer.operation.id}`),
   });
   const { reset: forgetPlan } = plan;

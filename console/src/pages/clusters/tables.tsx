@@ -11,7 +11,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router-dom";
 
-import { newKey, request } from "../../shared/api";
+import { client, newKey, take, withKey } from "../../shared/api";
 import { localTime, plain, Status } from "../../shared/format";
 import { ProblemAlert } from "../../shared/problem_alert";
 import { useDependencies, useEvents, useNodes, useStorages } from "../../shared/queries";
@@ -88,17 +88,15 @@ export function NodeTable({ name }: { name: string }) {
   );
 }
 
-function useStart(method: "POST" | "DELETE") {
+// Starts something by `send` and shows its progress.
+function useStart(send: (key: string) => Promise<{ operation: Operation }>) {
   const navigate = useNavigate();
-  return useMutation({
-    mutationFn: ({ path, body }: { path: string; body: unknown }) => request<{ operation: Operation }>(method, path, body, { "Idempotency-Key": newKey() }),
-    onSuccess: (answer) => navigate(`/operations/${answer.operation.id}`),
-  });
+  return useMutation({ mutationFn: () => send(newKey()), onSuccess: (answer) => navigate(`/operations/${answer.operation.id}`) });
 }
 
 export function DependencyTable({ name }: { name: string }) {
   const dependencies = useDependencies(name);
-  const start = useStart("POST");
+  const start = useStart((key) => take(client.POST("/clusters/{cluster}/dependencies/reconcile", { params: { path: { cluster: name }, ...withKey(key) }, body: {} })));
   const columns: TableProps.ColumnDefinition<Dependency>[] = [
     { id: "name", header: "Component", cell: (each) => each.title ?? each.name, isRowHeader: true, sortingField: "name" },
     { id: "kind", header: "Kind", cell: (each) => (each.kind === "eks_addon" ? "EKS add-on" : "our manifest") },
@@ -112,7 +110,7 @@ export function DependencyTable({ name }: { name: string }) {
       <ProblemAlert error={start.error} />
       <SimpleTable
         title="Dependencies" items={dependencies.data?.dependencies ?? []} columns={columns} loading={dependencies.isPending} empty="No component is known."
-        actions={<Button loading={start.isPending} onClick={() => start.mutate({ path: `/clusters/${name}/dependencies/reconcile`, body: {} })}>Reconcile</Button>}
+        actions={<Button loading={start.isPending} onClick={() => start.mutate()}>Reconcile</Button>}
       />
     </SpaceBetween>
   );
@@ -120,7 +118,7 @@ export function DependencyTable({ name }: { name: string }) {
 
 export function StorageTable({ name }: { name: string }) {
   const storages = useStorages(name);
-  const start = useStart("POST");
+  const start = useStart((key) => take(client.POST("/clusters/{cluster}/storages", { params: { path: { cluster: name }, ...withKey(key) }, body: { kind: "s3" } })));
   const columns: TableProps.ColumnDefinition<Storage>[] = [
     { id: "name", header: "Name", cell: (each) => each.name, isRowHeader: true },
     { id: "kind", header: "Kind", cell: (each) => each.kind ?? "–" },
@@ -134,7 +132,7 @@ export function StorageTable({ name }: { name: string }) {
       <ProblemAlert error={start.error} />
       <SimpleTable
         title="Storage" items={storages.data?.storages ?? []} columns={columns} loading={storages.isPending} empty="No storage is mounted."
-        actions={<Button loading={start.isPending} onClick={() => start.mutate({ path: `/clusters/${name}/storages`, body: { kind: "s3" } })}>Mount an S3 bucket</Button>}
+        actions={<Button loading={start.isPending} onClick={() => start.mutate()}>Mount an S3 bucket</Button>}
       />
     </SpaceBetween>
   );

@@ -15,7 +15,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router-dom";
 
-import { newKey, request } from "../../shared/api";
+import { client, newKey, take, withKey } from "../../shared/api";
 import { between, duration, localTime, Status, stepType } from "../../shared/format";
 import { ProblemAlert } from "../../shared/problem_alert";
 import { useOperation } from "../../shared/queries";
@@ -78,7 +78,12 @@ export function OperationPage() {
   const running = operation !== undefined && !isTerminal(operation.state);
   useTick(running);
   const act = useMutation({
-    mutationFn: (verb: "cancel" | "retry") => request("POST", `/operations/${id}/${verb}`, {}, { "Idempotency-Key": newKey() }),
+    mutationFn: (verb: "cancel" | "retry") => {
+      const path = { operation_id: id };
+      return verb === "cancel"
+        ? take(client.POST("/operations/{operation_id}/cancel", { params: { path }, body: {} }))
+        : take(client.POST("/operations/{operation_id}/retry", { params: { path, ...withKey(newKey()) }, body: {} }));
+    },
     onSettled: () => void queries.invalidateQueries({ queryKey: ["operation", id] }),
   });
 
