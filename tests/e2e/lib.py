@@ -64,8 +64,9 @@ class Product:
         self.folder = tempfile.mkdtemp(prefix="instantstart-e2e-")
         os.makedirs("build/test-logs", exist_ok=True)
         self.log = open(f"build/test-logs/{os.path.basename(sys.argv[0])}.server.log", "w")
-        self.process, self.ready = start(["serve", "--twin", "--listen", "127.0.0.1:0", "--twin-aws", "127.0.0.1:0", "--twin-kube", "127.0.0.1:0",
-                                          "--twin-speed", str(speed), "--data", os.path.join(self.folder, "data"), *arguments], log=self.log)
+        self.arguments = ["serve", "--twin", "--listen", "127.0.0.1:0", "--twin-aws", "127.0.0.1:0", "--twin-kube", "127.0.0.1:0",
+                          "--twin-speed", str(speed), "--data", os.path.join(self.folder, "data"), *arguments]
+        self.process, self.ready = start(self.arguments, log=self.log)
         self.url, self.aws = self.ready["console"], self.ready["twin_aws"]
 
     def stop(self):
