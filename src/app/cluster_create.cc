@@ -23,7 +23,7 @@ Task<Plan> plan(Call call, ClusterInput input) {
     made.flow = "cluster_create";
     made.creates = cluster_creates(params);
     made.flow_params = std::move(params);
-    co_return finish_plan(std::move(made), std::move(found));
+    co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "app/domain_makers.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
+#include "domain/names.h"
 
 namespace instantstart::app {
 
@@ -55,11 +56,25 @@ std::vector<std::string> losses(const Target& target, bool with_buckets) {
     return list;
 }
 
+// The VPC of the cluster where it carries no tag of ours: then it was given, and stays.
+Task<std::string> given_vpc(Call call, Target target) {
+    const auto id = base::get_string(target.eks, "resourcesVpcConfig.vpcId");
+    if (id.empty() || target.ref.imported) co_return std::string();
+    JsonObject parameters{{"VpcIds", JsonArray{JsonValue(id)}}};
+    CO_TRY(auto vpcs,
+           co_await call.services->aws.collect(call.context, "ec2", "DescribeVpcs", std::move(parameters)));
+    const auto* tags = vpcs.empty() ? nullptr : base::find_path(vpcs.front(), "Tags");
+    const bool ours = tags != nullptr && domain::tag_of(*tags, domain::kTagCluster) == target.ref.name;
+    co_return ours ? std::string() : id;
+}
+
 Task<Plan> plan(Call call, ClusterDelete input) {
     CO_TRY(auto target, co_await target_or_leftovers(call, input.cluster));
     CO_TRY(auto params, co_await base_params(call, target));
     const bool buckets = input.delete_buckets.value_or(false);
     params["delete_buckets"] = buckets;
+    CO_TRY(const auto vpc, co_await given_vpc(call, target));
+    if (!vpc.empty()) params["kept_vpc"] = vpc;
     Plan made;
     made.resource = "cluster/" + target.ref.name;
     made.covers_children = true;

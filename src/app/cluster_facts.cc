@@ -6,11 +6,26 @@
 
 #include "domain/instance_type.h"
 #include "domain/names.h"
+#include "flows/components.h"
+#include "flows/hyperpod_steps.h"
 
 namespace instantstart::app {
 
 JsonObject condition_of(const base::Error& error) {
-    return {{"type", error.code}, {"message", domain::clean_text(error.message, 300)}, {"hint", error.hint}};
+    JsonObject row{{"type", error.code},
+                   {"reason", base::get_string(error.extra, "reason", error.code)},
+                   {"message", domain::clean_text(error.message, 300)},
+                   {"hint", error.hint}};
+    const bool refused = error.code == "Unauthorized" || error.code == "Forbidden";
+    if (!refused) return row;
+    // The API server answers, but not to us: for the user that is the same as not to reach it.
+    row["type"] = "KubernetesUnreachable";
+    row["hint"] = error.code == "Unauthorized"
+                      ? "The cluster knows no access entry of this product's role, or has not seen it yet: "
+                        "dependency.reconcile gives it one."
+                      : "The access entry of this product's role lacks AmazonEKSClusterAdminPolicy: "
+                        "dependency.reconcile adds it.";
+    return row;
 }
 
 JsonObject eks_row(const JsonObject& eks) {
@@ -82,6 +97,26 @@ JsonArray group_rows(const JsonObject& hyperpod) {
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+Task<void> add_capacity_conditions(Call call, JsonObject hyperpod, JsonArray& rows) {
+    const auto name = base::get_string(hyperpod, "ClusterName");
+    for (auto& row : rows) {
+        auto& group = row.as_object();
+        if (base::get_int(group, "current_count") >= base::get_int(group, "target_count")) continue;
+        CO_TRY(auto said, co_await flows::capacity_event(call.services->clusters, call.context, name,
+                                                         base::get_string(group, "name")));
+        if (said.empty()) continue;
+        auto& conditions = group["conditions"].as_array();
+        conditions.clear();
+        conditions.push_back(JsonObject{
+            {"type", "WaitingForCapacity"},
+            {"message", said},
+            {"hint",
+             "HyperPod goes on trying. Wait, or choose another zone or type; operation.cancel ends "
+             "the waiting."}});
+    }
+    co_return base::ok();
 }
 
 namespace {
@@ -164,6 +199,19 @@ Task<JsonObject> listed(std::shared_ptr<kube::Client> client, Context context, s
     co_return co_await client->list(context, *resource, options);
 }
 
+Task<void> join_kubernetes(Call call, std::string eks_name, std::map<std::string, JsonObject>& rows,
+                           NodeFacts& facts) {
+    CO_TRY(auto client, co_await call.services->clusters.kube(call.context, eks_name));
+    CO_TRY(auto nodes, co_await listed(client, call.context, "nodes", ""));
+    CO_TRY(auto pods, co_await listed(client, call.context, "pods", ""));
+    auto used = in_use(pods);
+    for (const auto& node : base::get_array(nodes, "items")) {
+        const auto name = base::get_string(node, "metadata.name");
+        add_kubernetes(node, used[name], rows[instance_of(name)], facts);
+    }
+    co_return base::ok();
+}
+
 }  // namespace
 
 Task<NodeFacts> node_facts(Call call, Target target) {
@@ -188,13 +236,10 @@ Task<NodeFacts> node_facts(Call call, Target target) {
                 {"launched_at", base::get_string(node, "LaunchTime")}};
         }
     }
-    CO_TRY(auto client, co_await call.services->clusters.kube(call.context, target.ref.eks_name));
-    CO_TRY(auto nodes, co_await listed(client, call.context, "nodes", ""));
-    CO_TRY(auto pods, co_await listed(client, call.context, "pods", ""));
-    auto used = in_use(pods);
-    for (const auto& node : base::get_array(nodes, "items")) {
-        const auto name = base::get_string(node, "metadata.name");
-        add_kubernetes(node, used[name], rows[instance_of(name)], facts);
+    auto joined = co_await join_kubernetes(call, target.ref.eks_name, rows, facts);
+    if (!joined) {
+        if (!flows::is_unreachable(joined.error())) co_return std::move(joined).error();
+        facts.unreachable = joined.error();
     }
     for (auto& [id, row] : rows) {
         const auto* type = domain::find_instance_type(base::get_string(row, "instance_type"));

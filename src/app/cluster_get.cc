@@ -23,6 +23,7 @@ Task<void> add_kubernetes_side(Call call, Target target, JsonObject& row, JsonAr
         conditions.push_back(condition_of(facts.error()));
         co_return base::ok();
     }
+    if (facts->unreachable) conditions.push_back(condition_of(*facts->unreachable));
     row["nodes"] = JsonObject{{"total", facts->total}, {"ready", facts->ready}};
     row["accelerators"] = JsonObject{{"total", facts->accelerators},
                                      {"ready", facts->accelerators_ready},
@@ -31,6 +32,7 @@ Task<void> add_kubernetes_side(Call call, Target target, JsonObject& row, JsonAr
     auto dependencies = co_await flows::dependency_rows(clusters, call.context, target.ref,
                                                         flows::wanted_components(target.hyperpod));
     if (dependencies) row["dependencies"] = std::move(*dependencies);
+    if (facts->unreachable) co_return base::ok();
     auto storages = co_await flows::storage_rows(clusters, call.context, target.ref.eks_name);
     if (storages) row["storages"] = std::move(*storages);
     co_return base::ok();
@@ -39,6 +41,7 @@ Task<void> add_kubernetes_side(Call call, Target target, JsonObject& row, JsonAr
 Task<Answer> run(Call call, ClusterGet input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     auto groups = group_rows(target.hyperpod);
+    CO_CHECK_OK(co_await add_capacity_conditions(call, target.hyperpod, groups));
     JsonObject row{{"name", target.ref.name},
                    {"imported", target.ref.imported},
                    {"status", base::get_string(target.eks, "status")},
@@ -80,8 +83,8 @@ std::unique_ptr<Operation> make_cluster_get() {
         "One cluster: EKS and HyperPod status, nodes and accelerators, groups, dependencies, storage, and "
         "conditions that need attention.";
     meta.area = "cluster";
-    meta.uses = {"eks:DescribeCluster", "eks:DescribeAddon", "sagemaker:DescribeCluster",
-                 "sagemaker:ListClusters", "sagemaker:ListClusterNodes"};
+    meta.uses = {"eks:DescribeCluster",    "eks:DescribeAddon",          "sagemaker:DescribeCluster",
+                 "sagemaker:ListClusters", "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents"};
     return make_query<ClusterGet>(std::move(meta), {cluster_field()}, &run);
 }
 

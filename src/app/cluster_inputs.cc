@@ -223,4 +223,24 @@ Task<JsonObject> base_params(Call call, Target target) {
                          {"bucket", domain::bucket_name(target.ref.name, who.account, region)}};
 }
 
+Task<void> add_cluster_settings(Call call, Target target, JsonObject& params) {
+    JsonObject tags;
+    for (const auto& [key, value] : base::get_object(target.eks, "tags")) {
+        const bool own = key.starts_with("instantstart:") || key.starts_with("aws:");
+        if (!own && !target.ref.imported) tags[key] = value;
+    }
+    if (!tags.empty()) params["tags"] = std::move(tags);
+    if (target.ref.imported) co_return base::ok();
+    const auto& encryption = base::get_array(target.eks, "encryptionConfig");
+    const auto key = encryption.empty() ? "" : base::get_string(encryption.front(), "provider.keyArn");
+    if (!key.empty()) params["kms_key_arn"] = key;
+    const auto arn = base::get_string(target.eks, "roleArn");
+    JsonObject parameters{{"RoleName", arn.substr(arn.rfind('/') + 1)}};
+    CO_TRY(auto role,
+           co_await call.services->aws.call(call.context, "iam", "GetRole", std::move(parameters)));
+    const auto boundary = base::get_string(role, "Role.PermissionsBoundary.PermissionsBoundaryArn");
+    if (!boundary.empty()) params["permissions_boundary_arn"] = boundary;
+    co_return base::ok();
+}
+
 }  // namespace instantstart::app

@@ -67,5 +67,8 @@ struct Target {
 Task<Target> find_target(Call call, std::string cluster);
 // {cluster, eks_cluster, region, account, partition, principals, hyperpod_name, bucket}
 Task<JsonObject> base_params(Call call, Target target);
+// What was asked for when the cluster was made and holds for all that is made later: the user's tags, the
+// KMS key, the permissions boundary. Read from the cluster itself.
+Task<void> add_cluster_settings(Call call, Target target, JsonObject& params);
 
 }  // namespace instantstart::app

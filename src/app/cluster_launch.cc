@@ -1,8 +1,11 @@
 // cluster.launch: control plane, HyperPod with its groups, and storage as one operation on its critical path.
+#include <set>
+
 #include "app/domain_makers.h"
 #include "app/group_planning.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
+#include "domain/cidr.h"
 
 namespace instantstart::app {
 
@@ -16,12 +19,43 @@ struct LaunchInput : ClusterInput {
 };
 BOOST_DESCRIBE_STRUCT(LaunchInput, (ClusterInput), (instance_groups, storage, features))
 
+bool wants(const std::optional<JsonObject>& features, std::string_view feature) {
+    return features && base::get_bool(*features, std::string(feature) + ".enabled");
+}
+
+GroupRequest group_request(const LaunchInput& input) {
+    GroupRequest request;
+    request.groups = input.instance_groups;
+    request.pods.s3 = input.storage.has_value();
+    request.pods.inference_operator = wants(input.features, "inference_operator");
+    request.pods.whole_cluster = true;
+    return request;
+}
+
+// Each zone with groups takes a /20 of the new VPC, whose last /20 is for gateways and control plane.
+void check_room(const JsonObject& params, const LaunchInput& input, Findings& found) {
+    const auto range = domain::parse_cidr(base::get_string(params, "network.vpc_cidr"));
+    if (!range || range->prefix > 20) return;
+    std::set<std::string> zones;
+    for (const auto& group : input.instance_groups) {
+        if (!group.subnet_id) zones.insert(group.zone);
+    }
+    const auto room = (std::size_t{1} << static_cast<unsigned>(20 - range->prefix)) - 1;
+    if (zones.size() <= room) return;
+    found.faults.push_back(
+        fault("/network/vpc_cidr", "has room for compute subnets in " + std::to_string(room) +
+                                       " zones, the groups stand in " + std::to_string(zones.size()) +
+                                       ": choose a larger range or fewer zones"));
+}
+
 Task<Plan> plan(Call call, LaunchInput input) {
     Findings found;
     CO_TRY(auto params, co_await plan_cluster(call, input, found));
-    CO_TRY(auto groups, co_await check_instance_groups(call, input.instance_groups, "/instance_groups", {},
-                                                       input.storage.has_value()));
+    auto request = group_request(input);
+    CO_TRY(auto groups, co_await check_instance_groups(call, request));
     merge(found, std::move(groups));
+    check_room(params, input, found);
+    CO_CHECK_OK(co_await check_service_roles(call, hyperpod_roles(), found));
     put_groups(params, input.instance_groups, JsonObject{});
     if (input.features && !input.features->empty()) {
         found.faults.push_back(
@@ -39,7 +73,7 @@ Task<Plan> plan(Call call, LaunchInput input) {
     made.covers_children = true;
     made.flow = "cluster_launch";
     made.flow_params = std::move(params);
-    co_return finish_plan(std::move(made), std::move(found));
+    co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ Task<void> check_new_name(Call call, std::string name) {
     auto legal = domain::check_cluster_name(name, "/name");
     if (!legal) co_return std::move(legal).error();
     auto found = co_await call.services->clusters.find(call.context, name);
-    if (found || found.error().code == "not_ours") {
+    if (!found && found.error().code == "not_ours") co_return std::move(found).error();
+    if (found) {
         co_return base::conflict_error("already_exists", "a cluster \"" + name + "\" exists already")
             .with_hint("Choose another name; a failed creation is continued with operation.retry.");
     }
@@ -203,9 +204,28 @@ Task<JsonObject> plan_network(Call call, NetworkInput input, Findings& found) {
     network["zones"] = std::move(zones);
     network["vpc_cidr"] = range;
     network["nat"] = input.nat.value_or("single");
-    auto quotas = co_await check_network_quotas(call);
-    if (quotas) merge(found, std::move(*quotas));
     co_return network;
+}
+
+ClusterNeeds needs_of(const JsonObject& network) {
+    ClusterNeeds needs;
+    needs.network = base::get_string(network, "vpc_id").empty();
+    const auto nat = base::get_string(network, "nat", "none");
+    for (const auto& zone : base::get_array(network, "zones")) {
+        const bool wanted = nat == "per_zone" || (nat == "single" && needs.nat_zones.empty());
+        if (wanted) needs.nat_zones.emplace_back(zone.as_string());
+    }
+    return needs;
+}
+
+Task<void> check_account(Call call, JsonObject network, Findings& found) {
+    constexpr std::int64_t kControlPlane = 4;  // EKS keeps two to four interfaces in the subnets
+    const auto needs = needs_of(network);
+    found.interfaces = kControlPlane + static_cast<std::int64_t>(needs.nat_zones.size());
+    found.interfaces_pointer = "/network";
+    CO_CHECK_OK(co_await check_cluster_quotas(call, needs, found));
+    const std::vector<std::string> roles{"AWSServiceRoleForAmazonEKS"};
+    co_return co_await check_service_roles(call, roles, found);
 }
 
 }  // namespace
@@ -213,7 +233,10 @@ Task<JsonObject> plan_network(Call call, NetworkInput input, Findings& found) {
 void merge(Findings& a, Findings b) {
     a.faults.insert(a.faults.end(), b.faults.begin(), b.faults.end());
     a.warnings.insert(a.warnings.end(), b.warnings.begin(), b.warnings.end());
+    a.creates.insert(a.creates.end(), b.creates.begin(), b.creates.end());
     for (auto& row : b.quota) a.quota.push_back(std::move(row));
+    a.interfaces += b.interfaces;
+    if (b.interfaces > 0) a.interfaces_pointer = b.interfaces_pointer;
 }
 
 Task<JsonObject> plan_cluster(Call call, ClusterInput input, Findings& found) {
@@ -223,6 +246,7 @@ Task<JsonObject> plan_cluster(Call call, ClusterInput input, Findings& found) {
     CO_TRY(auto params, co_await base_params(call, target));
     CO_TRY(auto version, co_await choose_version(call, input.kubernetes_version, found));
     CO_TRY(auto network, co_await plan_network(call, input.network.value_or(NetworkInput()), found));
+    CO_CHECK_OK(co_await check_account(call, network, found));
     params["kubernetes_version"] = version;
     params["network"] = std::move(network);
     params["s3_service"] = "com.amazonaws." + call.services->aws.region() + ".s3";
@@ -258,11 +282,15 @@ std::vector<std::string> cluster_creates(const JsonObject& params) {
     return list;
 }
 
-base::Result<Plan> finish_plan(Plan plan, Findings found) {
-    if (!found.faults.empty()) return faults_error(std::move(found.faults));
+Task<Plan> finish_plan(Call call, Plan plan, Findings found) {
+    CO_CHECK_OK(co_await check_interfaces(call, found));
+    if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
+    plan.creates.insert(plan.creates.end(), found.creates.begin(), found.creates.end());
+    if (plan.cost.empty() && !plan.no_change)
+        found.warnings.emplace_back("cost is left out: prices are not looked up");
     plan.quota = std::move(found.quota);
     plan.warnings.insert(plan.warnings.end(), found.warnings.begin(), found.warnings.end());
-    return plan;
+    co_return plan;
 }
 
 }  // namespace instantstart::app

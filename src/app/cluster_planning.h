@@ -13,6 +13,6 @@ void merge(Findings& a, Findings b);
 // Sentences of a plan on what a cluster makes.
 std::vector<std::string> cluster_creates(const JsonObject& params);
 // Puts findings, parameters and flow into a plan; the error where there are faults.
-base::Result<Plan> finish_plan(Plan plan, Findings found);
+Task<Plan> finish_plan(Call call, Plan plan, Findings found);
 
 }  // namespace instantstart::app

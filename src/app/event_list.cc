@@ -5,6 +5,7 @@
 #include "app/domain_makers.h"
 #include "app/typed_operation.h"
 #include "domain/names.h"
+#include "domain/untrusted.h"
 
 namespace instantstart::app {
 
@@ -28,7 +29,9 @@ Task<void> add_hyperpod_events(Call call, std::string hyperpod, std::vector<Json
             {"source", "hyperpod"},
             {"level", base::get_string(event, "EventLevel", "Info")},
             {"object", instance.empty() ? base::get_string(event, "InstanceGroupName", hyperpod) : instance},
-            {"message", domain::clean_text(base::get_string(event, "Description"), 500)}});
+            {"message", domain::UntrustedText("hyperpod-event/" + base::get_string(event, "EventId"),
+                                              base::get_string(event, "Description"))
+                            .to_json()}});
     }
     co_return base::ok();
 }
@@ -44,13 +47,17 @@ Task<void> add_kubernetes_events(Call call, std::string eks_name, std::vector<Js
         if (time.empty())
             time =
                 base::get_string(event, "eventTime", base::get_string(event, "metadata.creationTimestamp"));
-        rows.push_back(JsonObject{{"time", time},
-                                  {"source", "kubernetes"},
-                                  {"level", base::get_string(event, "type") == "Warning" ? "Warn" : "Info"},
-                                  {"reason", base::get_string(event, "reason")},
-                                  {"object", base::get_string(event, "involvedObject.kind") + "/" +
-                                                 base::get_string(event, "involvedObject.name")},
-                                  {"message", domain::clean_text(base::get_string(event, "message"), 500)}});
+        rows.push_back(JsonObject{
+            {"time", time},
+            {"source", "kubernetes"},
+            {"level", base::get_string(event, "type") == "Warning" ? "Warn" : "Info"},
+            {"reason", base::get_string(event, "reason")},
+            {"object", base::get_string(event, "involvedObject.kind") + "/" +
+                           base::get_string(event, "involvedObject.name")},
+            {"message", domain::UntrustedText("event/" + base::get_string(event, "metadata.namespace") + "/" +
+                                                  base::get_string(event, "metadata.name"),
+                                              base::get_string(event, "message"))
+                            .to_json()}});
     }
     co_return base::ok();
 }

@@ -8,6 +8,10 @@
 
 namespace instantstart::app {
 
+std::vector<std::string> hyperpod_roles() {
+    return {"AWSServiceRoleForSageMakerHyperPod"};
+}
+
 void put_groups(JsonObject& params, const std::vector<domain::InstanceGroup>& groups,
                 const JsonObject& hyperpod) {
     JsonArray rows;

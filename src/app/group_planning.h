@@ -5,6 +5,9 @@
 
 namespace instantstart::app {
 
+// AWS's own roles that the first HyperPod cluster of an account brings.
+std::vector<std::string> hyperpod_roles();
+
 // params.groups and params.components (base ones and what these and the existing groups need).
 void put_groups(JsonObject& params, const std::vector<domain::InstanceGroup>& groups,
                 const JsonObject& hyperpod);

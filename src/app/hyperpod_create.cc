@@ -28,8 +28,13 @@ Task<Plan> plan(Call call, HyperpodCreate input) {
     CO_TRY(auto params, co_await base_params(call, target));
     params["hyperpod_name"] = input.name.value_or(target.ref.name);
     params["node_recovery"] = input.node_recovery;
-    CO_TRY(auto found,
-           co_await check_instance_groups(call, input.instance_groups, "/instance_groups", {}, false));
+    CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
+    GroupRequest request;
+    request.groups = input.instance_groups;
+    request.cluster = target.ref.name;
+    request.pods.whole_cluster = !target.ref.imported;  // another's cluster may have nodes of its own
+    CO_TRY(auto found, co_await check_instance_groups(call, request));
+    CO_CHECK_OK(co_await check_service_roles(call, hyperpod_roles(), found));
     put_groups(params, input.instance_groups, JsonObject{});
     Plan made;
     made.resource = "cluster/" + target.ref.name + "/hyperpod";
@@ -40,7 +45,7 @@ Task<Plan> plan(Call call, HyperpodCreate input) {
     if (input.node_recovery == "none")
         made.warnings.emplace_back("without automatic recovery broken nodes are only labelled");
     made.flow_params = std::move(params);
-    co_return finish_plan(std::move(made), std::move(found));
+    co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
 }  // namespace

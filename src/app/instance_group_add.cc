@@ -14,10 +14,20 @@ struct InstanceGroupAdd : domain::InstanceGroup {
 };
 BOOST_DESCRIBE_STRUCT(InstanceGroupAdd, (domain::InstanceGroup), (cluster))
 
+bool needs_continuous_provisioning(const InstanceGroupAdd& input) {
+    return input.min_count || input.autoscaled.value_or(false) || input.instance_types ||
+           (input.capacity && input.capacity->type == "spot");
+}
+
 Task<Plan> plan(Call call, InstanceGroupAdd input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     const std::vector<domain::InstanceGroup> groups{static_cast<const domain::InstanceGroup&>(input)};
-    CO_TRY(auto found, co_await check_instance_groups(call, groups, "", {}, false));
+    GroupRequest request;
+    request.groups = groups;
+    request.at = "";
+    request.cluster = target.ref.name;
+    request.hyperpod = target.hyperpod;
+    CO_TRY(auto found, co_await check_instance_groups(call, request));
     if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
     if (target.hyperpod.empty()) {
         co_return base::conflict_error("no_hyperpod",
@@ -25,9 +35,11 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
             .with_hint("Create it with hyperpod.create.");
     }
     if (base::get_string(target.hyperpod, "NodeProvisioningMode") != "Continuous" &&
-        (input.min_count || input.autoscaled)) {
+        needs_continuous_provisioning(input)) {
         co_return base::conflict_error("needs_continuous_provisioning",
-                                       "this HyperPod cluster works without continuous provisioning");
+                                       "this HyperPod cluster works without continuous provisioning, which "
+                                       "Spot, min_count, instance_types and autoscaled need")
+            .with_hint("Ask for one instance type on demand, without a minimum.");
     }
     for (const auto& group : base::get_array(target.hyperpod, "InstanceGroups")) {
         if (base::get_string(group, "InstanceGroupName") == input.name) {
@@ -36,13 +48,14 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
         }
     }
     CO_TRY(auto params, co_await base_params(call, target));
+    CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     put_groups(params, groups, target.hyperpod);
     Plan made;
     made.resource = "cluster/" + target.ref.name + "/instance-group/" + input.name;
     made.flow = "instance_group_add";
     made.creates = group_sentences(groups);
     made.flow_params = std::move(params);
-    co_return finish_plan(std::move(made), std::move(found));
+    co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
 }  // namespace

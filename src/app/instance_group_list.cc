@@ -36,6 +36,7 @@ Task<void> add_zones(Call call, JsonArray& rows) {
 Task<Answer> run(Call call, InstanceGroupList input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     auto rows = group_rows(target.hyperpod);
+    CO_CHECK_OK(co_await add_capacity_conditions(call, target.hyperpod, rows));
     CO_CHECK_OK(co_await add_zones(call, rows));
     Answer answer;
     answer.cluster = target.ref.name;
@@ -56,7 +57,7 @@ std::unique_ptr<Operation> make_instance_group_list() {
         "The instance groups of a cluster: type, target and current count, zone, capacity and conditions.";
     meta.area = "instance_groups";
     meta.uses = {"eks:DescribeCluster", "sagemaker:DescribeCluster", "sagemaker:ListClusters",
-                 "ec2:DescribeSubnets"};
+                 "sagemaker:ListClusterEvents", "ec2:DescribeSubnets"};
     return make_query<InstanceGroupList>(std::move(meta), {cluster_field()}, &run);
 }
 

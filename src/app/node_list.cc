@@ -54,6 +54,7 @@ Task<Answer> run(Call call, NodeList input) {
     Answer answer;
     answer.cluster = target.ref.name;
     answer.summary = std::to_string(total) + " nodes, " + std::to_string(facts.ready) + " ready.";
+    if (facts.unreachable) answer.warnings.push_back("Only what AWS knows: " + facts.unreachable->message);
     answer.body["nodes"] = std::move(rows);
     answer.body["total"] = total;
     if (!next.empty()) {

@@ -2,10 +2,12 @@
 // the figure and the way out; a look-up that fails is a warning.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "app/cluster_inputs.h"
+#include "domain/pods.h"
 #include "domain/zones.h"
 
 namespace instantstart::app {
@@ -14,25 +16,61 @@ struct Findings {
     Findings() = default;
     std::vector<base::FieldError> faults;
     std::vector<std::string> warnings;
-    JsonArray quota;  // rows of the plan
+    std::vector<std::string> creates;  // what AWS makes beside what was asked for
+    JsonArray quota;                   // rows of the plan
+    std::int64_t interfaces = 0;       // network interfaces that the plan needs, and the field that says why
+    std::string interfaces_pointer;
 };
 
 Task<std::vector<domain::Zone>> list_zones(Call call);
 
-// Groups: their own rules, zones, offerings, quotas over all clusters, addresses of given subnets, pods per
-// node. `at` is
-// "/instance_groups", or "" for the one group that is the body.
-Task<Findings> check_instance_groups(Call call, std::vector<domain::InstanceGroup> groups, std::string at,
-                                     std::vector<std::string> taken, bool with_s3);
-// Quotas of what a new cluster makes: VPC, address, NAT and internet gateway.
-Task<Findings> check_network_quotas(Call call);
+// Groups and where they go.
+struct GroupRequest {
+    GroupRequest() = default;
+    std::vector<domain::InstanceGroup> groups;
+    std::string at = "/instance_groups";  // "" for the one group that is the body
+    std::string cluster;                  // "" where it is only being made
+    JsonObject hyperpod;                  // SageMaker's description, {} where there is none
+    domain::PodNeeds pods;
+};
+// Their own rules, zones, offerings, quotas over all clusters, addresses of the subnets, pods per node.
+Task<Findings> check_instance_groups(Call call, GroupRequest request);
 
-// {"name", "limit", "used", "free"} of the quotas with these names; used is known for cluster usage only.
+// What a new cluster takes of the account's quotas.
+struct ClusterNeeds {
+    ClusterNeeds() = default;
+    bool network = true;                 // a VPC and an internet gateway
+    std::vector<std::string> nat_zones;  // a gateway with its address in each
+    std::int64_t roles = 3;
+};
+Task<void> check_cluster_quotas(Call call, ClusterNeeds needs, Findings& found);
+// After all else: found.interfaces against the region's quota.
+Task<void> check_interfaces(Call call, Findings& found);
+// Which of these roles of AWS's own do not exist yet: AWS makes them with the first object that needs them.
+Task<void> check_service_roles(Call call, std::vector<std::string> names, Findings& found);
+
 struct Usage {
     Usage() = default;
     std::map<std::string, std::int64_t> by_type;  // instance type → wanted over all HyperPod clusters
+    std::int64_t total = 0;
 };
 Task<Usage> hyperpod_usage(Call call);
-Task<std::map<std::string, double>> quota_limits(Call call, std::string service);
+
+struct QuotaLimit {
+    QuotaLimit() = default;
+    double value = 0;
+    std::string code;
+};
+using QuotaLimits = std::map<std::string, QuotaLimit>;  // by name
+Task<QuotaLimits> quota_limits(Call call, std::string service);
+
+// One quota against what is wanted: a row of the plan, and a fault where it is too small.
+struct Demand {
+    Demand() = default;
+    std::string service, name, pointer;
+    std::int64_t used = 0, needed = 0;
+};
+void judge(const QuotaLimits& limits, const Demand& demand, Findings& found);
+Task<void> check_group_quotas(Call call, GroupRequest request, Findings& found);
 
 }  // namespace instantstart::app

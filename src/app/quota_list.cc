@@ -26,8 +26,9 @@ Task<Answer> run(Call call, QuotaList input) {
         if (type.find(' ') != std::string::npos || (input.instance_type && type != *input.instance_type))
             continue;
         const auto used = usage.by_type[type];
-        const auto whole = static_cast<std::int64_t>(limit);
+        const auto whole = static_cast<std::int64_t>(limit.value);
         rows.push_back(JsonObject{{"name", name},
+                                  {"quota_code", limit.code},
                                   {"instance_type", type},
                                   {"limit", whole},
                                   {"used", used},

@@ -45,6 +45,7 @@ Task<JsonObject> find_storage(Call call, flows::ClusterRef ref, std::string name
 Task<Plan> plan_create(Call call, StorageCreate input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto params, co_await base_params(call, target));
+    CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     Findings found;
     CO_CHECK_OK(co_await put_storage(call, static_cast<const StorageInput&>(input), "", params, found));
     Plan made;
@@ -65,7 +66,7 @@ Task<Plan> plan_create(Call call, StorageCreate input) {
     made.creates.push_back("claim " + input.namespace_ + "/" + input.name + " on bucket " +
                            base::get_string(params, "storage.bucket"));
     made.flow_params = std::move(params);
-    co_return finish_plan(std::move(made), std::move(found));
+    co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
 struct StorageDelete {

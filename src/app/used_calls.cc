@@ -68,6 +68,9 @@ Calls used_by_cluster_create() {
                           "ec2:AllocateAddress",
                           "ec2:DescribeNatGateways",
                           "ec2:CreateNatGateway",
+                          "ec2:DescribeNetworkInterfaces",
+                          "iam:ListRoles",
+                          "iam:ListOpenIDConnectProviders",
                           "ec2:DescribeVpcEndpoints",
                           "ec2:CreateVpcEndpoint",
                           "ec2:DescribeSecurityGroups",
@@ -89,9 +92,9 @@ Calls used_by_hyperpod() {
          bucket(),
          {"ec2:DescribeVpcs", "ec2:DescribeSubnets", "ec2:CreateSubnet", "ec2:DescribeRouteTables",
           "ec2:AssociateRouteTable", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
-          "s3:HeadObject", "s3:PutObject", "sagemaker:CreateCluster", "sagemaker:UpdateCluster",
-          "sagemaker:DescribeCluster", "sagemaker:ListClusters", "sagemaker:ListClusterNodes",
-          "sagemaker:ListClusterEvents", "service-quotas:ListServiceQuotas",
+          "ec2:DescribeNetworkInterfaces", "s3:HeadObject", "s3:PutObject", "sagemaker:CreateCluster",
+          "sagemaker:UpdateCluster", "sagemaker:DescribeCluster", "sagemaker:ListClusters",
+          "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents", "service-quotas:ListServiceQuotas",
           "service-quotas:ListAWSDefaultServiceQuotas"}});
 }
 
@@ -109,6 +112,7 @@ Calls used_by_dependencies() {
 
 Calls used_by_cluster_delete() {
     return {"elbv2:DescribeLoadBalancers",
+            "iam:GetRole",
             "elbv2:DescribeTags",
             "sagemaker:DescribeCluster",
             "sagemaker:DeleteCluster",

@@ -25,10 +25,12 @@ void check_types(const InstanceGroup& group, const std::string& at, std::vector<
         return;
     }
     std::size_t index = 0;
+    std::set<std::string> seen;
     for (const auto& name : group.types()) {
         const auto pointer =
             group.instance_type ? at + "/instance_type" : at + "/instance_types/" + std::to_string(index);
         ++index;
+        if (!seen.insert(name).second) faults.push_back(fault(pointer, "is named twice"));
         if (find_instance_type(name) != nullptr) continue;
         auto unknown = fault(pointer, "is no instance type of HyperPod");
         std::vector<std::string> known;
@@ -53,6 +55,9 @@ void check_capacity(const InstanceGroup& group, const std::string& at, std::vect
         faults.push_back(
             fault(at + "/capacity/training_plan_arn", "goes with capacity type training_plan only"));
     }
+    if (type == "training_plan" && group.types().size() > 1) {
+        faults.push_back(fault(at + "/instance_types", "a training plan is for one instance type"));
+    }
     if (type == "training_plan") {
         for (const auto& name : group.types()) {
             const auto* known = find_instance_type(name);
@@ -74,6 +79,11 @@ void check_capacity(const InstanceGroup& group, const std::string& at, std::vect
     }
 }
 
+// Arm processors, Grace among them, have no second thread.
+bool one_thread_a_core(const InstanceType& type) {
+    return type.arch == "arm64" || type.name.starts_with("ml.p6e-gb200.");
+}
+
 void check_hardware(const InstanceGroup& group, const std::string& at, std::vector<FieldError>& faults) {
     for (const auto& name : group.types()) {
         const auto* type = find_instance_type(name);
@@ -86,7 +96,7 @@ void check_hardware(const InstanceGroup& group, const std::string& at, std::vect
         if (group.interface_type && type->efa_interfaces == 0) {
             faults.push_back(fault(at + "/interface_type", name + " has no EFA interface"));
         }
-        if (group.threads_per_core == 2 && type->arch == "arm64") {
+        if (group.threads_per_core == 2 && one_thread_a_core(*type)) {
             faults.push_back(fault(at + "/threads_per_core", name + " has one thread a core"));
         }
     }
@@ -149,15 +159,6 @@ std::int64_t addresses_per_node(const InstanceGroup& group) {
         most = std::max(most, first_card + further);
     }
     return most;
-}
-
-std::int64_t system_pods(const std::string& instance_type, bool with_s3) {
-    const auto* type = find_instance_type(instance_type);
-    std::int64_t pods = 3;  // CNI, proxy, pod identity
-    if (type == nullptr) return pods;
-    if (type->accelerators > 0) pods += 2;  // health agent, device plugin
-    if (type->efa_interfaces > 0) ++pods;
-    return pods + (with_s3 ? 1 : 0);
 }
 
 }  // namespace instantstart::domain

@@ -68,7 +68,5 @@ std::vector<base::FieldError> check_groups(const std::vector<InstanceGroup>& gro
 // Addresses of the subnet that one node of the type can take: 50 on its first card, one on each further one
 // with EFA.
 std::int64_t addresses_per_node(const InstanceGroup& group);
-// Pods that every node carries: CNI, proxy, pod identity, health agent, device plugins, S3 driver.
-std::int64_t system_pods(const std::string& instance_type, bool with_s3);
 
 }  // namespace instantstart::domain

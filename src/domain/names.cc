@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "domain/untrusted.h"
 
 namespace instantstart::domain {
 
@@ -105,30 +106,8 @@ std::string tag_of(const base::JsonValue& tags, std::string_view key) {
 }
 
 std::string clean_text(std::string_view text, std::size_t limit) {
-    std::string clean;
-    for (std::size_t at = 0; at < text.size() && clean.size() < limit; ++at) {
-        const auto byte = static_cast<unsigned char>(text[at]);
-        // U+202A–202E and U+2066–2069 turn the direction of text; U+200B–200F hide in it.
-        if (byte == 0xE2 && at + 2 < text.size()) {
-            const auto second = static_cast<unsigned char>(text[at + 1]);
-            const auto third = static_cast<unsigned char>(text[at + 2]);
-            const bool hidden =
-                second == 0x80 && ((third >= 0x8B && third <= 0x8F) || (third >= 0xAA && third <= 0xAE));
-            const bool isolate = second == 0x81 && third >= 0xA6 && third <= 0xA9;
-            if (hidden || isolate) {
-                at += 2;
-                continue;
-            }
-        }
-        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) continue;
-        clean.push_back(text[at]);
-    }
-    if (clean.size() >= limit) {
-        while (!clean.empty() && (static_cast<unsigned char>(clean.back()) & 0xC0U) == 0x80U)
-            clean.pop_back();
-        if (!clean.empty() && (static_cast<unsigned char>(clean.back()) & 0x80U) != 0) clean.pop_back();
-    }
-    return clean;
+    std::int64_t redactions = 0;
+    return cut(without_secrets(without_hidden(text), redactions), limit);
 }
 
 }  // namespace instantstart::domain

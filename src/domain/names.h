@@ -43,8 +43,8 @@ base::JsonArray tag_specifications(const Owner& owner, std::string_view resource
 // Value of a tag in either form; "" where absent.
 std::string tag_of(const base::JsonValue& tags, std::string_view key);
 
-// Text that others wrote (log lines, status messages), made safe to show: control and direction characters
-// out, length bounded.
+// One line of text that others wrote, made safe to stand inside a sentence of ours: as untrusted.h does, and
+// bounded. Where the text is itself the answer, use UntrustedText.
 std::string clean_text(std::string_view text, std::size_t limit);
 
 }  // namespace instantstart::domain

@@ -143,6 +143,21 @@ Task<void> Clusters::set_active(Context context, std::string principal, std::str
     co_return co_await store_.commit(context, std::move(batch));
 }
 
+Task<void> Clusters::forget_active(Context context, std::string name) {
+    store::Scan scan;
+    scan.table = kActive;
+    CO_TRY(auto rows, co_await store_.scan(context, scan));
+    store::Batch batch;
+    bool any = false;
+    for (const auto& row : rows) {
+        if (base::get_string(row.value, "cluster") != name) continue;
+        batch.remove(kActive, row.key);
+        any = true;
+    }
+    if (!any) co_return base::ok();
+    co_return co_await store_.commit(context, std::move(batch));
+}
+
 Task<void> Clusters::remember_import(Context context, ClusterRef ref) {
     store::Batch batch;
     batch.put(

@@ -54,6 +54,8 @@ public:
     // The active cluster of a principal; "" where none was chosen.
     Task<std::string> active(Context context, std::string principal);
     Task<void> set_active(Context context, std::string principal, std::string name);
+    // It is nobody's active cluster any more.
+    Task<void> forget_active(Context context, std::string name);
     Task<void> remember_import(Context context, ClusterRef ref);
     Task<void> forget_import(Context context, std::string name);
 

@@ -125,19 +125,28 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
     co_return row;
 }
 
+bool is_unreachable(const base::Error& error) {
+    return has_code(error, {"KubernetesUnreachable", "Unauthorized", "Forbidden"});
+}
+
 Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
                                 std::set<std::string> wanted_ids) {
     JsonArray rows;
     for (const auto& component : components()) {
-        CO_TRY(auto row,
-               co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id));
-        const auto state = base::get_string(row, "state");
+        auto seen = co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id);
         const bool wanted = wanted_ids.contains(component.id);
+        if (!seen && !is_unreachable(seen.error())) co_return std::move(seen).error();
+        if (!seen && !wanted) continue;
+        auto row = seen ? std::move(*seen)
+                        : JsonObject{{"name", component.id},
+                                     {"state", "unknown"},
+                                     {"detail", domain::clean_text(seen.error().message, 300)}};
+        const auto state = base::get_string(row, "state");
         if (!wanted && state == "absent") continue;
         row["title"] = component.title;
         row["kind"] = component.addon.empty() ? "manifest" : "eks_addon";
         row["wanted"] = wanted;
-        row["actual"] = state != "absent";
+        row["actual"] = state != "absent" && state != "unknown";
         row["healthy"] = state == "ready" || state == "waiting_for_nodes";
         rows.push_back(std::move(row));
     }

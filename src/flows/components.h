@@ -42,7 +42,10 @@ bool covers(const JsonValue& live, const JsonValue& wanted);
 // {name, state, version?, detail?}: state is absent, drifted, waiting_for_nodes, starting, ready or failed.
 Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region,
                                  std::string id);
-// One row for each component of the table: `wanted` by `wanted_ids`, `healthy`.
+// Whether the cluster's API server is the obstacle: no answer, or none to us.
+bool is_unreachable(const base::Error& error);
+// One row for each component of the table: `wanted` by `wanted_ids`, `healthy`; state "unknown" where the API
+// server is the obstacle.
 Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
                                 std::set<std::string> wanted_ids);
 // What the cluster's groups make wanted.

@@ -135,7 +135,12 @@ JsonObject cluster_result(const JsonObject& params, const JsonObject& results) {
             break;
         }
     }
-    if (!waiting.empty()) result["waiting_for_nodes"] = std::move(waiting);
+    if (!waiting.empty()) {
+        result["warnings"] = JsonArray{JsonValue(std::to_string(waiting.size()) +
+                                                 " components wait for nodes and start by themselves once "
+                                                 "there are some")};
+        result["waiting_for_nodes"] = std::move(waiting);
+    }
     return result;
 }
 

@@ -95,4 +95,18 @@ Task<JsonObject> group_health(Clusters& env, Context context, std::string eks_na
                          {"status", status}};
 }
 
+Task<std::string> capacity_event(Clusters& env, Context context, std::string hyperpod, std::string group) {
+    JsonObject parameters{{"ClusterName", hyperpod},
+                          {"InstanceGroupName", group},
+                          {"SortOrder", "Descending"},
+                          {"MaxResults", 10}};
+    auto events = co_await env.aws().call(context, "sagemaker", "ListClusterEvents", std::move(parameters));
+    if (!events) co_return std::string();
+    for (const auto& event : base::get_array(*events, "Events")) {
+        const auto text = domain::clean_text(base::get_string(event, "Description"), 300);
+        if (text.find("apacity") != std::string::npos) co_return text;
+    }
+    co_return std::string();
+}
+
 }  // namespace instantstart::flows

@@ -218,22 +218,6 @@ Task<JsonObject> act_group(Clusters& env, StepCall call, JsonObject args) {
     co_return made(env, base::get_string(args, "group"));
 }
 
-// What HyperPod's events say of a group that gets no instances; "" where they say nothing of capacity.
-Task<std::string> capacity_event(Clusters& env, StepCall call, std::string group) {
-    JsonObject parameters{{"ClusterName", hyperpod_name(call)},
-                          {"InstanceGroupName", group},
-                          {"SortOrder", "Descending"},
-                          {"MaxResults", 10}};
-    auto events =
-        co_await env.aws().call(call.context, "sagemaker", "ListClusterEvents", std::move(parameters));
-    if (!events) co_return std::string();
-    for (const auto& event : base::get_array(*events, "Events")) {
-        const auto text = domain::clean_text(base::get_string(event, "Description"), 300);
-        if (text.find("apacity") != std::string::npos) co_return text;
-    }
-    co_return std::string();
-}
-
 Task<Observation> observe_nodes(Clusters& env, StepCall call, JsonObject args) {
     CO_TRY(auto cluster, co_await describe(env, call));
     const auto name = base::get_string(args, "group");
@@ -244,7 +228,7 @@ Task<Observation> observe_nodes(Clusters& env, StepCall call, JsonObject args) {
         wanted > 0 ? static_cast<double>(base::get_int(health, "ready")) / static_cast<double>(wanted) : 0;
     auto waiting = ops::in_progress(base::get_string(health, "detail"), share);
     if (base::get_int(health, "running") < wanted) {
-        CO_TRY(auto event, co_await capacity_event(env, call, name));
+        CO_TRY(auto event, co_await capacity_event(env, call.context, hyperpod_name(call), name));
         if (!event.empty()) {
             waiting.conditions = {{"type", "WaitingForCapacity"}, {"group", name}, {"message", event}};
         }

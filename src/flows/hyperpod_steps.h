@@ -26,5 +26,7 @@ JsonObject specification_of(const JsonObject& details);
 // How a group's nodes stand in both layers. {wanted, running, ready, detail, usable: bool}
 Task<JsonObject> group_health(Clusters& env, Context context, std::string eks_name, JsonObject hyperpod,
                               std::string group);
+// What HyperPod's events say of a group that gets no instances; "" where they say nothing of capacity.
+Task<std::string> capacity_event(Clusters& env, Context context, std::string hyperpod, std::string group);
 
 }  // namespace instantstart::flows

@@ -203,6 +203,9 @@ Task<Observation> observe_leftovers(Clusters& env, StepCall call, JsonObject) {
             kept.emplace_back("log group " + base::get_string(group, "logGroupName"));
         }
     }
+    const auto vpc = base::get_string(call.params, "kept_vpc");
+    if (!vpc.empty()) kept.emplace_back("VPC " + vpc + " with its subnets was given, not made here");
+    CO_CHECK_OK(co_await env.forget_active(call.context, cluster_of(call)));
     if (base::get_bool(call.params, "imported")) {
         CO_CHECK_OK(co_await env.forget_import(call.context, cluster_of(call)));
     }

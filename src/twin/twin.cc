@@ -22,7 +22,11 @@ public:
     void begin(bool fresh);
 
     http::Handler aws_handler() override;
-    http::Handler kube_handler() override { return clusters_->handler(); }
+    http::Handler kube_handler() override {
+        return [this, inner = clusters_->handler()](http::Context context, http::Request request) {
+            return answer_kubernetes(inner, std::move(context), std::move(request));
+        };
+    }
     http::KeyPair kube_certificate() const override { return server_; }
     std::string ca_pem() const override { return authority_.cert_pem; }
     void set_urls(std::string aws_url, std::string kube_url) override;
@@ -34,6 +38,8 @@ private:
     void load_clusters(const JsonValue& state);
     std::int64_t clusters_revision() const;
     base::Result<void> append_log(const PodOutput& output);
+    boost::asio::awaitable<http::Response> answer_kubernetes(http::Handler inner, http::Context context,
+                                                             http::Request request);
 
     StateFolder folder_;
     http::KeyPair authority_, server_;
@@ -102,6 +108,24 @@ http::Handler TwinImpl::aws_handler() {
     return [this](rt::Context context, http::Request request) {
         return dispatcher_.handle(std::move(context), std::move(request));
     };
+}
+
+// Faults reach the Kubernetes side where they name it: "*" means the services of AWS.
+boost::asio::awaitable<http::Response> TwinImpl::answer_kubernetes(http::Handler inner, http::Context context,
+                                                                   http::Request request) {
+    bool named = false;
+    for (const auto& fault : world_.faults().list())
+        named = named || base::get_string(fault, "service") == "kubernetes";
+    if (!named) co_return co_await inner(std::move(context), std::move(request));
+    const Strike strike = world_.faults().strike("kubernetes", request.method, world_.clock());
+    if (strike.slow.count() > 0) {
+        auto slept = co_await world_.clock().sleep(strike.slow);
+        if (!slept) co_return http::Response(0);
+    }
+    if (!strike.fault) co_return co_await inner(std::move(context), std::move(request));
+    const bool silent = strike.fault->kind == FaultKind::reset || strike.fault->kind == FaultKind::timeout;
+    if (silent) co_return http::Response(0);
+    co_return http::Response(strike.fault->kind == FaultKind::throttle ? 429 : 503);
 }
 
 void TwinImpl::set_urls(std::string aws_url, std::string kube_url) {
