@@ -49,6 +49,7 @@ http::Task<http::Response> KillableTransport::send(http::Context context, http::
     if (!is_mutating(request)) {
         auto answer = co_await inner_->send(std::move(context), std::move(request), std::move(options));
         if (dead_) CO_CHECK_OK(co_await never_.wait());
+        if (chances_.lose_read > 0 && clock_.random_between(0, 1) < chances_.lose_read) co_return broken();
         co_return answer;
     }
     const CallFate fate = fate_ ? fate_() : CallFate::deliver;

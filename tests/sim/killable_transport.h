@@ -16,6 +16,7 @@ bool is_mutating(const http::Request& request);
 struct NetworkChances {
     NetworkChances() = default;
     double refuse = 0, lose_request = 0, lose_answer = 0;  // per mutating call
+    double lose_read = 0;                                  // per other call: no answer comes
 };
 
 enum class CallFate : std::uint8_t { deliver, die_before, die_after };

@@ -39,6 +39,7 @@ Story random_story(std::uint64_t seed) {
     story.weather.network.refuse = 0.02;
     story.weather.network.lose_request = 0.03;
     story.weather.network.lose_answer = 0.05;
+    if (seed % 7 == 0) story.weather.network.lose_read = 0.05;
     if (seed % 2 == 0) story.weather.stale = 0.5;
     if (seed % 3 == 0) story.weather.throttle = 0.1;
     if (seed % 5 == 0) story.weather.downtime = std::chrono::seconds(random() % 300);
