@@ -79,7 +79,7 @@ try {
   await page.getByRole("heading", { name: "demo", level: 1 }).waitFor();
   await page.getByText("2 of 2").first().waitFor({ timeout: 30_000 });
   await look("cluster-groups");
-  for (const [tab, text] of [["Nodes", /hyperpod-i-/], ["Dependencies", /vpc_cni/], ["Storage", /shared/], ["Events", /Event/], ["Operations", /cluster\.launch/]]) {
+  for (const [tab, text] of [["Nodes", /hyperpod-i-/], ["Dependencies", /VPC CNI/], ["Storage", /shared/], ["Events", /Event/], ["Operations", /cluster\.launch/]]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.getByText(text).first().waitFor({ timeout: 30_000 });
     await look(`cluster-${tab.toLowerCase()}`);
