@@ -165,8 +165,17 @@ Task<void> check_given_vpc(Call call, NetworkInput network, Findings& found) {
         found.faults.push_back(fault("/network/subnet_ids", "cannot be found: " + subnets.error().message));
         co_return base::ok();
     }
+    auto known = co_await list_zones(call);
+    if (!known) found.warnings.push_back("could not list zones: " + known.error().message);
     std::vector<std::string> zones;
     for (const auto& subnet : *subnets) {
+        const auto* zone =
+            known ? domain::find_zone(*known, base::get_string(subnet, "AvailabilityZone")) : nullptr;
+        if (zone != nullptr && !zone->control_plane) {
+            found.faults.push_back(fault("/network/subnet_ids",
+                                         base::get_string(subnet, "SubnetId") + " stands in " + zone->name +
+                                             ", which is no zone for an EKS control plane: choose others"));
+        }
         zones.push_back(base::get_string(subnet, "AvailabilityZone"));
         if (base::get_string(subnet, "VpcId") != *network.vpc_id) {
             found.faults.push_back(

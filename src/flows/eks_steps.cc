@@ -50,12 +50,7 @@ Task<Observation> observe_eks(Clusters& env, StepCall call, JsonObject args) {
     co_return of_cluster(cluster);
 }
 
-JsonObject create_parameters(const StepCall& call) {
-    JsonArray subnets;
-    for (std::size_t index = 0; index < 16; ++index) {
-        const auto id = base::get_string(call.result_of("subnet_control_" + std::to_string(index)), "id");
-        if (!id.empty()) subnets.emplace_back(id);
-    }
+JsonObject create_parameters(const StepCall& call, JsonArray subnets) {
     JsonObject network{
         {"subnetIds", std::move(subnets)},
         {"securityGroupIds", JsonArray{JsonValue(base::get_string(call.result_of("security_group"), "id"))}},
@@ -87,9 +82,20 @@ JsonObject create_parameters(const StepCall& call) {
     return parameters;
 }
 
+Task<JsonObject> create_eks(Clusters& env, StepCall call, JsonObject just_moved) {
+    CO_TRY(auto subnets, co_await control_subnets(env, call, std::move(just_moved)));
+    auto parameters = create_parameters(call, std::move(subnets));
+    co_return co_await mutate(env, call, "eks", "CreateCluster", std::move(parameters));
+}
+
 Task<JsonObject> act_eks(Clusters& env, StepCall call, JsonObject) {
-    auto parameters = create_parameters(call);
-    CO_CHECK_OK(co_await mutate(env, call, "eks", "CreateCluster", std::move(parameters)));
+    JsonObject moved;
+    auto answer = co_await create_eks(env, call, moved);
+    if (!answer && has_code(answer.error(), {"UnsupportedAvailabilityZoneException"})) {
+        CO_TRY(moved, co_await move_control_subnets(env, call, answer.error()));
+        answer = co_await create_eks(env, call, moved);
+    }
+    if (!answer) co_return std::move(answer).error();
     co_return made(env, eks_of(call));
 }
 

@@ -18,6 +18,16 @@ void add_find_eks(Steps& steps);
 void add_access(Steps& steps, const JsonObject& params);
 void add_oidc(Steps& steps);
 
+// Subnets for the control plane: those of the plan, or what took their place (`just_moved` by index, which
+// EC2 may not show yet).
+Task<JsonArray> control_subnets(Clusters& env, StepCall call, JsonObject just_moved);
+// After an UnsupportedAvailabilityZoneException: subnets in zones that EKS named as valid, by index; the
+// refusal itself where there are no two such zones, or where the subnets were given.
+Task<JsonObject> move_control_subnets(Clusters& env, StepCall call, base::Error refusal);
+// `now` with zones of `valid` in the place of those that are not; {} where `valid` has too few.
+std::vector<std::string> pair_of_valid_zones(const std::vector<std::string>& now,
+                                             const std::vector<std::string>& valid);
+
 struct AddonPlan {
     AddonPlan() = default;
     AddonPlan(std::string id, std::string name, std::vector<std::string> needs)

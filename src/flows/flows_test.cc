@@ -7,6 +7,7 @@
 #include <set>
 
 #include "flows/components.h"
+#include "flows/eks_steps.h"
 #include "flows/hyperpod_steps.h"
 #include "rt/virtual_clock.h"
 
@@ -151,6 +152,14 @@ TEST(hyperpod_steps, what_sagemaker_describes_becomes_what_it_takes) {
     EXPECT_EQ(base::get_string(specification, "KubernetesConfig.Labels.a"), "b");
     EXPECT_FALSE(specification.contains("CurrentCount"));
     EXPECT_FALSE(specification.contains("TrainingPlanArn"));
+}
+
+TEST(control_zones, valid_zones_take_the_place_of_refused_ones) {
+    using Zones = std::vector<std::string>;
+    EXPECT_EQ(pair_of_valid_zones({"a", "b"}, {"b", "c"}), Zones({"c", "b"}));
+    EXPECT_EQ(pair_of_valid_zones({"a", "b"}, {"c", "d"}), Zones({"c", "d"}));
+    EXPECT_EQ(pair_of_valid_zones({"a", "b"}, {"a", "b", "c"}), Zones({"a", "b"}));
+    EXPECT_EQ(pair_of_valid_zones({"a", "b"}, {"b"}), Zones());
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ ServiceError fault_error(const ServiceModel& service, const Fault& fault) {
     }
     if (!fault.code.empty()) error.code = fault.code;
     if (fault.status != 0) error.status = fault.status;
+    error.members = fault.members;
     return error;
 }
 

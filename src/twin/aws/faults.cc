@@ -55,12 +55,13 @@ base::JsonObject Fault::to_json() const {
     if (count) out["count"] = *count;
     out["probability"] = probability;
     if (delay_seconds) out["delay_seconds"] = *delay_seconds;
+    if (!members.empty()) out["members"] = members;
     return out;
 }
 
 base::Result<std::string> FaultPlan::add(const base::JsonObject& description, rt::Clock& clock) {
     static const std::vector<std::string_view> known = {
-        "service", "operation", "kind", "code", "status", "count", "probability", "delay_seconds"};
+        "service", "operation", "kind", "code", "status", "count", "probability", "delay_seconds", "members"};
     for (const auto& item : description) {
         if (std::find(known.begin(), known.end(), std::string_view(item.key())) == known.end())
             return base::invalid_field("/" + std::string(item.key()), "unknown field");
@@ -75,6 +76,7 @@ base::Result<std::string> FaultPlan::add(const base::JsonObject& description, rt
     fault.service = base::get_string(description, "service", "*");
     fault.operation = base::get_string(description, "operation", "*");
     fault.code = base::get_string(description, "code");
+    fault.members = base::get_object(description, "members");
     CHECK_OK(read_numbers(description, fault));
     fault.id = "fault-" + clock.random_id(10);
     faults_.push_back(fault);

@@ -23,6 +23,7 @@ struct Fault {
     std::optional<std::int64_t> count;  // how often it still strikes; nullopt never ends
     double probability = 1;
     std::optional<double> delay_seconds;  // wall-clock
+    base::JsonObject members;             // of an error: further members of the modelled exception
     base::JsonObject to_json() const;
 };
 
