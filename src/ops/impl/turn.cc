@@ -10,6 +10,8 @@ namespace {
 
 // Continuous failure of the same call for so long fails the step.
 constexpr base::Duration kRetryBudget = std::chrono::minutes(15);
+// What a step waits for (a new role, a conflict) mostly takes seconds: a longer pause would only add to the pipeline.
+constexpr base::Duration kWaitPause = std::chrono::seconds(2);
 // After an act that returned well, what it made may stay unseen for a while (eventual consistency).
 constexpr base::Duration kVisibility = std::chrono::seconds(15);
 constexpr int kActsWithoutEffect = 10;
@@ -256,6 +258,7 @@ Task<Next> EngineImpl::call_failed(LivePtr live, std::size_t index, StepRun& run
         co_return co_await step_failed(live, index, std::move(error));
     }
     base::Duration pause = trouble.backoff.next(clock_);
+    if (waits) pause = std::min<base::Duration>(pause, kWaitPause);
     if (error.retry_after) pause = std::max<base::Duration>(pause, *error.retry_after);
     set_state(*live, row, State::waiting, "trying again: " + error.message);
     CO_CHECK_OK(co_await rest(live, pause));
