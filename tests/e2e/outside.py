@@ -1,7 +1,9 @@
 """A user with only the AWS CLI and kubectl finds, describes and deletes what was made; the command line of the product itself."""
 import json
 import pathlib
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from lib import BINARY, Product, check, finish  # noqa: E402
@@ -57,23 +59,56 @@ try:
     check("kubectl apply of a job that mounts the storage and wants a GPU", code == 0, text)
     code, text = kubectl("wait", "--for=condition=complete", "job/hello", "--timeout=60s")
     check("the job completes", code == 0, text)
-    code, text = kubectl("logs", "job/hello")
-    check("kubectl logs", code == 0, text)
+    for words in (["logs", "job/hello"], ["logs", "-f", "job/hello"], ["logs", "--tail=1", "--timestamps", "job/hello"]):
+        code, text = kubectl(*words)
+        check("kubectl " + " ".join(words), code == 0, text)
+    # A pod that runs: `logs -f` goes on until it has ended.
+    code, text = kubectl("run", "talker", "--image=busybox", "--restart=Never", "--", "sleep", "1000000")
+    kubectl("wait", "--for=condition=Ready", "pod/talker", "--timeout=60s")
+    following = subprocess.Popen(["kubectl", "logs", "-f", "talker"], env=product.environment(), stdout=subprocess.PIPE, text=True)
+    product.twin("POST", "/clusters/demo/pods/default/talker/log", {"lines": ["first words"]})
+    heard = []
+    for line in iter(following.stdout.readline, ""):
+        heard.append(line)
+        if "first words" in line:
+            break
+    check("kubectl logs -f hears what is said", heard and "first words" in heard[-1], heard)
+    product.twin("POST", "/clusters/demo/pods/default/talker/log", {"lines": ["last words"], "exit_code": 0})
+    rest = following.stdout.read()
+    check("and ends with the pod", "last words" in rest and following.wait(30) == 0, (rest, following.returncode))
+    node = json.loads(kubectl("get", "nodes", "-o", "json")[1])["items"][0]["metadata"]["name"]
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
     for words in (["apply", "--server-side", "-f", "-"], ["apply", "--server-side", "-f", "-"]):
         code, text = kubectl(*words, stdin=json.dumps(manifest))
         check("kubectl " + " ".join(words), code == 0, text)
-    for words in (["patch", "configmap", "c", "--type=merge", "-p", '{"data":{"b":"2"}}'], ["label", "configmap", "c", "x=y"], ["delete", "configmap", "c"],
+    for words in (["patch", "configmap", "c", "--type=merge", "-p", '{"data":{"b":"2"}}'], ["patch", "configmap", "c", "--type=json", "-p", '[{"op":"remove","path":"/data/b"}]'],
+                  ["label", "configmap", "c", "x=y"], ["annotate", "configmap", "c", "note=a b"], ["diff", "-f", "-"], ["replace", "-f", "-"], ["delete", "configmap", "c"]):
+        code, text = kubectl(*words, stdin=json.dumps(manifest) if "-f" in words else None)
+        check("kubectl " + " ".join(words), code == 0 or (words[0] == "diff" and code == 1 and "x: y" in text), text)
+    for words in (["create", "namespace", "lab"], ["create", "configmap", "from-words", "--from-literal=a=1", "-n", "lab"], ["create", "secret", "generic", "s", "--from-literal=k=v", "-n", "lab"],
+                  ["create", "serviceaccount", "sa", "-n", "lab"], ["create", "role", "r", "--verb=get", "--resource=pods", "-n", "lab"],
+                  ["create", "rolebinding", "rb", "--role=r", "--serviceaccount=lab:sa", "-n", "lab"], ["create", "job", "j", "--image=busybox", "-n", "lab", "--", "echo", "hi"],
+                  ["wait", "--for=condition=complete", "job/j", "-n", "lab", "--timeout=60s"], ["run", "pod", "--image=nginx", "-n", "lab"],
+                  ["wait", "--for=condition=Ready", "pod/pod", "-n", "lab", "--timeout=60s"], ["get", "pod", "pod", "-n", "lab", "-o", "jsonpath={.status.phase}"],
+                  ["describe", "pod", "pod", "-n", "lab"], ["expose", "pod", "pod", "--port=80", "-n", "lab"], ["get", "all", "-n", "lab"], ["delete", "pod", "pod", "-n", "lab"],
                   ["create", "deployment", "web", "--image=nginx", "--replicas=2"], ["rollout", "status", "deployment/web", "--timeout=60s"], ["scale", "deployment/web", "--replicas=1"],
-                  ["delete", "deployment", "web"], ["delete", "job", "hello"]):
+                  ["set", "image", "deployment/web", "nginx=nginx:2"], ["rollout", "status", "deployment/web", "--timeout=60s"], ["rollout", "history", "deployment/web"],
+                  ["rollout", "restart", "deployment/web"], ["rollout", "undo", "deployment/web"], ["rollout", "status", "deployment/web", "--timeout=60s"],
+                  ["wait", "--for=condition=Available", "deployment/web", "--timeout=60s"], ["delete", "deployment", "web"], ["delete", "job", "hello"],
+                  ["wait", "--for=delete", "job/hello", "--timeout=60s"], ["delete", "namespace", "lab", "--timeout=60s"], ["cluster-info"], ["api-versions"],
+                  ["cordon", node], ["uncordon", node], ["taint", "node", node, "a=b:NoSchedule"], ["taint", "node", node, "a-"]):
         code, text = kubectl(*words)
         check("kubectl " + " ".join(words), code == 0, text)
+    for words, seen in ((["create", "-f", "-"], "spec.containers"), (["apply", "-f", "-"], "spec.containers")):
+        code, text = kubectl(*words, stdin=json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bad"}, "spec": {"containers": "none"}}))
+        check(f"kubectl {words[0]} of a broken pod says what is wrong", code != 0 and "containers" in text, text)
+    code, text = kubectl("get", "pods", "nothing")
+    check("kubectl get of nothing: NotFound", code != 0 and "NotFound" in text, text)
 
     # Away with nothing but the AWS CLI: the product is not needed for it.
     code, text = aws("sagemaker", "delete-cluster", "--cluster-name", "demo")
     check("aws sagemaker delete-cluster", code == 0, text)
     sagemaker = product.boto("sagemaker")
-    import time
     end = time.time() + 60
     while sagemaker.list_clusters()["ClusterSummaries"] and time.time() < end:
         time.sleep(0.3)
