@@ -79,33 +79,6 @@ Task<void> check_offerings(Call call, std::vector<InstanceGroup> groups, std::st
 
 constexpr std::int64_t kOfSlash20 = 4091;  // 4,096 without the five that AWS keeps
 
-Task<void> check_given_subnet(Call call, InstanceGroup group, std::string at, Findings& found) {
-    JsonObject parameters{{"SubnetIds", JsonArray{JsonValue(*group.subnet_id)}}};
-    auto subnets =
-        co_await call.services->aws.collect(call.context, "ec2", "DescribeSubnets", std::move(parameters));
-    const auto pointer = at + "/subnet_id";
-    if (!subnets && !subnets.error().code.starts_with("InvalidSubnetID")) {
-        found.warnings.push_back("could not look at " + *group.subnet_id + ": " + subnets.error().message);
-        co_return base::ok();
-    }
-    if (!subnets || subnets->empty()) {
-        found.faults.push_back(fault(pointer, "no such subnet"));
-        co_return base::ok();
-    }
-    const auto zone = base::get_string(subnets->front(), "AvailabilityZone");
-    const auto free = base::get_int(subnets->front(), "AvailableIpAddressCount");
-    const auto needed = domain::addresses_per_node(group) * group.count;
-    if (zone != group.zone)
-        found.faults.push_back(fault(pointer, "is in " + zone + ", the group in " + group.zone));
-    if (needed > free) {
-        found.faults.push_back(fault(pointer, "has " + std::to_string(free) + " free addresses, " +
-                                                  std::to_string(needed) + " may be needed (" +
-                                                  std::to_string(domain::addresses_per_node(group)) +
-                                                  " a node): choose a larger subnet or a lower count"));
-    }
-    co_return base::ok();
-}
-
 // Addresses left in the compute subnet of a zone: all of a /20 where it is only going to be made.
 Task<std::int64_t> free_in_zone(Call call, std::string cluster, std::string zone, Findings& found) {
     if (cluster.empty()) co_return kOfSlash20;

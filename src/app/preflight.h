@@ -36,6 +36,9 @@ struct GroupRequest {
 // Their own rules, zones, offerings, quotas over all clusters, addresses of the subnets, pods per node.
 Task<Findings> check_instance_groups(Call call, GroupRequest request);
 
+// Its subnet_id, and security_group_ids with it.
+Task<void> check_given_subnet(Call call, domain::InstanceGroup group, std::string at, Findings& found);
+
 // What a new cluster takes of the account's quotas.
 struct ClusterNeeds {
     ClusterNeeds() = default;

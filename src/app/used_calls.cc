@@ -92,10 +92,10 @@ Calls used_by_hyperpod() {
          bucket(),
          {"ec2:DescribeVpcs", "ec2:DescribeSubnets", "ec2:CreateSubnet", "ec2:DescribeRouteTables",
           "ec2:AssociateRouteTable", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
-          "ec2:DescribeNetworkInterfaces", "s3:HeadObject", "s3:PutObject", "sagemaker:CreateCluster",
-          "sagemaker:UpdateCluster", "sagemaker:DescribeCluster", "sagemaker:ListClusters",
-          "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents", "service-quotas:ListServiceQuotas",
-          "service-quotas:ListAWSDefaultServiceQuotas"}});
+          "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups", "s3:HeadObject", "s3:PutObject",
+          "sagemaker:CreateCluster", "sagemaker:UpdateCluster", "sagemaker:DescribeCluster",
+          "sagemaker:ListClusters", "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents",
+          "service-quotas:ListServiceQuotas", "service-quotas:ListAWSDefaultServiceQuotas"}});
 }
 
 Calls used_by_storage() {

@@ -191,7 +191,7 @@ def settings(product):
         {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "sts:AssumeRole"}]}))
     ops = "arn:aws:iam::111122223333:role/ops"
     key = "arn:aws:kms:us-west-2:111122223333:key/11111111-2222-3333-4444-555555555555"
-    vpc, subnets, _ = vpc_by_hand(product)
+    vpc, subnets, closed = vpc_by_hand(product)
     body = {"name": "given", "network": {"vpc_id": vpc, "subnet_ids": subnets, "api_cidrs": ["203.0.113.0/24", "127.0.0.0/8"]},
             "permissions_boundary_arn": boundary, "kms_key_arn": key, "log_types": ["audit", "api"], "admin_principals": [ops],
             "tags": {"team": "research"}}
@@ -214,6 +214,19 @@ def settings(product):
     check("the further administrator has an entry", ops in entries, entries)
     policies = product.boto("eks").list_associated_access_policies(clusterName="given", principalArn=ops)["associatedAccessPolicies"]
     check("and is cluster administrator", any("AmazonEKSClusterAdminPolicy" in row["policyArn"] for row in policies), policies)
+    # a group in a given subnet, whose security group does not let EFA through
+    placed = group(subnet_id=subnets[0], security_group_ids=[closed], count=1)
+    refused(product, "security groups that EFA cannot use", "/instance_groups/0/security_group_ids", {"instance_groups": [placed]},
+            "to and from itself", path="/clusters/given/hyperpod")
+    refused(product, "a subnet of another zone", "/instance_groups/0/subnet_id", {"instance_groups": [{**placed, "zone": "us-west-2b"}]},
+            "us-west-2a", path="/clusters/given/hyperpod")
+    refused(product, "a subnet without enough addresses", "/instance_groups/0/subnet_id", {"instance_groups": [{**placed, "count": 6}]},
+            "free addresses", path="/clusters/given/hyperpod")
+    ec2 = product.boto("ec2")
+    for authorise in (ec2.authorize_security_group_ingress, ec2.authorize_security_group_egress):
+        authorise(GroupId=closed, IpPermissions=[{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": closed}]}])
+    status, answer = product.api("POST", "/clusters/given/hyperpod", {"instance_groups": [placed], "dry_run": True})
+    check("with rules for itself they can", status == 200, answer)
     # the bucket and HyperPod take the same settings
     operation = product.run("POST", "/clusters/given/storages", {"kind": "s3"})
     check("storage in that cluster", operation["state"] == "succeeded", operation)
