@@ -89,7 +89,8 @@ Shape shape_of() {
         boost::mp11::mp_for_each<impl::MembersOf<T>>([&made](auto descriptor) {
             using Member = std::remove_cvref_t<decltype(std::declval<T>().*descriptor.pointer)>;
             if constexpr (impl::IsOptional<Member>::value) {
-                made.members.push_back({impl::json_name(descriptor.name), true, shape_of<typename Member::value_type>()});
+                made.members.push_back(
+                    {impl::json_name(descriptor.name), true, shape_of<typename Member::value_type>()});
             } else {
                 made.members.push_back({impl::json_name(descriptor.name), false, shape_of<Member>()});
             }

@@ -5,5 +5,6 @@ namespace instantstart::base {
 [[noreturn]] void check_failed(const char* expression, const char* file, int line);
 }
 
-#define CHECK(expression) \
-    ((expression) ? static_cast<void>(0) : ::instantstart::base::check_failed(#expression, __FILE__, __LINE__))
+#define CHECK(expression)                \
+    ((expression) ? static_cast<void>(0) \
+                  : ::instantstart::base::check_failed(#expression, __FILE__, __LINE__))

@@ -57,14 +57,15 @@ public:
     std::string chain() const;
 
     ErrorKind kind;
-    std::string code;     // machine name: ours ("confirmation_required") or the wire's own ("VpcLimitExceeded")
+    std::string code;  // machine name: ours ("confirmation_required") or the wire's own ("VpcLimitExceeded")
     std::string message;  // safe to show to a user
     std::string detail;   // for the log only
     std::string hint;     // what the user can do about it
     std::vector<FieldError> fields;
     std::optional<std::chrono::milliseconds> retry_after;
     std::string aws_request_id;
-    JsonObject extra;  // further members of the problem document (e.g. "operation_id", "confirm", "would_remove")
+    JsonObject
+        extra;  // further members of the problem document (e.g. "operation_id", "confirm", "would_remove")
     JsonValue changed = false;  // false, or what had already been done when it failed
     std::shared_ptr<const Error> cause;
 };

@@ -18,7 +18,8 @@ using JsonValue = boost::json::value;
 using JsonObject = boost::json::object;
 using JsonArray = boost::json::array;
 
-// Parses UTF-8 JSON text strictly. Depth is limited (32 by default); an error has code "invalid_json" and says where.
+// Parses UTF-8 JSON text strictly. Depth is limited (32 by default); an error has code "invalid_json" and
+// says where.
 Result<JsonValue> parse_json(std::string_view text, std::size_t max_depth = 32);
 // Compact text of a value.
 std::string to_text(const JsonValue& value);

@@ -27,9 +27,11 @@ const char* name_of(LogLevel level) {
 std::string as_text_line(const JsonObject& record) {
     std::string line;
     for (const auto& member : record) {
-        const bool plain = member.value().is_string() && member.value().get_string().find_first_of(" \"=\n\t") == std::string::npos;
+        const bool plain = member.value().is_string() &&
+                           member.value().get_string().find_first_of(" \"=\n\t") == std::string::npos;
         if (!line.empty()) line += ' ';
-        if (member.key() != "time" && member.key() != "level" && member.key() != "event") line += std::string(member.key()) + "=";
+        if (member.key() != "time" && member.key() != "level" && member.key() != "event")
+            line += std::string(member.key()) + "=";
         line += plain ? std::string(member.value().get_string()) : to_text(member.value());
     }
     return line;
@@ -60,7 +62,8 @@ void log(LogLevel level, std::string_view event, const JsonObject& context, LogF
     record["event"] = event;
     for (const auto& member : context) record[member.key()] = member.value();
     for (const auto& [key, value] : fields) record[key] = value;
-    const std::string line = (g_format.load() == LogFormat::json ? to_text(record) : as_text_line(record)) + "\n";
+    const std::string line =
+        (g_format.load() == LogFormat::json ? to_text(record) : as_text_line(record)) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error. Named after std::expected, [[nodiscard]], default-constructible (as an error), since
-// Asio's co_spawn needs that of what a coroutine returns.
+// Result<T>: a value or an Error. Named after std::expected, [[nodiscard]], default-constructible (as an
+// error), since Asio's co_spawn needs that of what a coroutine returns.
 #pragma once
 
 #include <optional>
@@ -94,22 +94,26 @@ private:
 };
 
 // The success value of Result<void>: `return ok();`.
-inline Result<void> ok() { return Result<void>::ok(); }
+inline Result<void> ok() {
+    return Result<void>::ok();
+}
 
 }  // namespace instantstart::base
 
 // TRY(auto x, f());           return the error of a Result, else bind its value. In plain functions.
-// CO_TRY(auto x, co_await f()) the same in coroutines. CHECK_OK / CO_CHECK_OK for Result<void> (or to drop the value).
-// Only these macros and CHECK exist.
+// CO_TRY(auto x, co_await f()) the same in coroutines. CHECK_OK / CO_CHECK_OK for Result<void> (or to drop
+// the value). Only these macros and CHECK exist.
 #define INSTANTSTART_CAT2(a, b) a##b
 #define INSTANTSTART_CAT(a, b) INSTANTSTART_CAT2(a, b)
-#define INSTANTSTART_TRY(ret, tmp, declaration, ...)     \
-    auto tmp = (__VA_ARGS__);                            \
-    if (!tmp.has_value()) ret std::move(tmp).error();    \
+#define INSTANTSTART_TRY(ret, tmp, declaration, ...)  \
+    auto tmp = (__VA_ARGS__);                         \
+    if (!tmp.has_value()) ret std::move(tmp).error(); \
     declaration = std::move(tmp).value()
 #define INSTANTSTART_OK(ret, tmp, ...) \
     if (auto tmp = (__VA_ARGS__); !tmp.has_value()) ret std::move(tmp).error()
-#define TRY(declaration, ...) INSTANTSTART_TRY(return, INSTANTSTART_CAT(try_result_, __LINE__), declaration, __VA_ARGS__)
-#define CO_TRY(declaration, ...) INSTANTSTART_TRY(co_return, INSTANTSTART_CAT(try_result_, __LINE__), declaration, __VA_ARGS__)
+#define TRY(declaration, ...) \
+    INSTANTSTART_TRY(return, INSTANTSTART_CAT(try_result_, __LINE__), declaration, __VA_ARGS__)
+#define CO_TRY(declaration, ...) \
+    INSTANTSTART_TRY(co_return, INSTANTSTART_CAT(try_result_, __LINE__), declaration, __VA_ARGS__)
 #define CHECK_OK(...) INSTANTSTART_OK(return, INSTANTSTART_CAT(try_result_, __LINE__), __VA_ARGS__)
 #define CO_CHECK_OK(...) INSTANTSTART_OK(co_return, INSTANTSTART_CAT(try_result_, __LINE__), __VA_ARGS__)

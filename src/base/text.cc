@@ -19,7 +19,8 @@ std::string encode64(std::string_view bytes, std::string_view alphabet, bool pad
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
         std::uint32_t group = 0;
-        for (std::size_t j = 0; j < 3; ++j) group = group << 8U | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+        for (std::size_t j = 0; j < 3; ++j)
+            group = group << 8U | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
         for (std::size_t j = 0; j < 4; ++j) {
             if (j <= count) {
                 out += alphabet[group >> (18 - 6 * j) & 63U];
@@ -145,8 +146,9 @@ std::string percent_encode(std::string_view text, std::string_view keep) {
     static constexpr std::string_view kUpperHex = "0123456789ABCDEF";
     std::string out;
     for (const char c : text) {
-        const bool unreserved = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                                c == '.' || c == '~' || keep.find(c) != std::string_view::npos;
+        const bool unreserved = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                                c == '-' || c == '_' || c == '.' || c == '~' ||
+                                keep.find(c) != std::string_view::npos;
         if (unreserved) {
             out += c;
         } else {
@@ -162,7 +164,8 @@ std::string percent_encode(std::string_view text, std::string_view keep) {
 std::string percent_decode(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size() + 0 && value16(text[i + 1]) >= 0 && value16(text[i + 2]) >= 0) {
+        if (text[i] == '%' && i + 2 < text.size() + 0 && value16(text[i + 1]) >= 0 &&
+            value16(text[i + 2]) >= 0) {
             out += static_cast<char>(value16(text[i + 1]) * 16 + value16(text[i + 2]));
             i += 2;
         } else {
@@ -176,7 +179,11 @@ bool is_valid_utf8(std::string_view text) {
     std::size_t i = 0;
     while (i < text.size()) {
         const auto lead = static_cast<unsigned char>(text[i]);
-        const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+        const std::size_t length = lead < 0x80                   ? 1
+                                   : lead >= 0xC2 && lead < 0xE0 ? 2
+                                   : lead >= 0xE0 && lead < 0xF0 ? 3
+                                   : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                                 : 0;
         if (length == 0 || i + length > text.size()) return false;
         for (std::size_t j = 1; j < length; ++j) {
             if ((static_cast<unsigned char>(text[i + j]) & 0xC0U) != 0x80U) return false;

@@ -17,7 +17,8 @@ std::string format_time_millis(TimePoint time);
 // "20261130T134539Z" (SigV4) and "Mon, 30 Nov 2026 13:45:39 GMT" (HTTP).
 std::string format_time_basic(TimePoint time);
 std::string format_time_http(TimePoint time);
-// Any of the forms above; empty where the text is none of them. Fractions up to nanoseconds, offsets "Z" or "+hh:mm".
+// Any of the forms above; empty where the text is none of them. Fractions up to nanoseconds, offsets "Z" or
+// "+hh:mm".
 std::optional<TimePoint> parse_time(std::string_view text);
 // Seconds since the epoch, with fraction.
 double to_epoch(TimePoint time);

@@ -1,5 +1,6 @@
-// The contract: OpenAPI document, MCP tools and command line help stand in contract/ and change only knowingly.
-// UPDATE_GOLDEN=1 rewrites them. The lint of tools is here, too, since it is about the real catalogue.
+// The contract: OpenAPI document, MCP tools and command line help stand in contract/ and change only
+// knowingly. UPDATE_GOLDEN=1 rewrites them. The lint of tools is here, too, since it is about the real
+// catalogue.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -30,7 +31,8 @@ void expect_golden(const std::string& name, const std::string& text) {
     std::ifstream file(path);
     std::ostringstream kept;
     kept << file.rdbuf();
-    EXPECT_TRUE(kept.str() == text) << name << " is stale: run this test with UPDATE_GOLDEN=1 and read the difference";
+    EXPECT_TRUE(kept.str() == text)
+        << name << " is stale: run this test with UPDATE_GOLDEN=1 and read the difference";
 }
 
 JsonArray tools_of(const char* toolset) {
@@ -49,8 +51,9 @@ std::size_t visible_bytes(const JsonArray& tools) {
 }
 
 bool uses_only_plain_keywords(const JsonObject& schema, int depth) {
-    static const std::vector<std::string> kAllowed = {"type",        "properties", "required", "items", "enum",
-                                                      "description", "minimum",    "maximum",  "additionalProperties"};
+    static const std::vector<std::string> kAllowed = {"type",    "properties", "required",
+                                                      "items",   "enum",       "description",
+                                                      "minimum", "maximum",    "additionalProperties"};
     if (depth > 3) return false;
     for (const auto& entry : schema) {
         if (std::find(kAllowed.begin(), kAllowed.end(), entry.key()) == kAllowed.end()) return false;
@@ -64,7 +67,8 @@ bool uses_only_plain_keywords(const JsonObject& schema, int depth) {
 
 TEST(Contract, openapi_document) {
     const auto catalogue = app::make_catalogue();
-    expect_golden("openapi.json", base::pretty_text(JsonValue(api::openapi_document(*catalogue, "contract"))) + "\n");
+    expect_golden("openapi.json",
+                  base::pretty_text(JsonValue(api::openapi_document(*catalogue, "contract"))) + "\n");
 }
 
 TEST(Contract, mcp_tools) {

@@ -10,7 +10,8 @@ namespace {
 
 // Continuous failure of the same call for so long fails the step.
 constexpr base::Duration kRetryBudget = std::chrono::minutes(15);
-// What a step waits for (a new role, a conflict) mostly takes seconds: a longer pause would only add to the pipeline.
+// What a step waits for (a new role, a conflict) mostly takes seconds: a longer pause would only add to the
+// pipeline.
 constexpr base::Duration kWaitPause = std::chrono::seconds(2);
 // After an act that returned well, what it made may stay unseen for a while (eventual consistency).
 constexpr base::Duration kVisibility = std::chrono::seconds(15);
