@@ -21,8 +21,7 @@ JsonArray strings(std::initializer_list<const char*> values) {
 }
 
 JsonObject allow(std::string_view sid, JsonArray actions, std::string_view resource) {
-    return {
-        {"Sid", sid}, {"Effect", "Allow"}, {"Action", std::move(actions)}, {"Resource", std::move(resource)}};
+    return {{"Sid", sid}, {"Effect", "Allow"}, {"Action", std::move(actions)}, {"Resource", resource}};
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Task<void> BlockingPool::run_erased(std::function<void()> work) {
     asio::post(*state_->pool, [executor, gate, work = std::move(work)]() mutable {
         work();
         work = nullptr;
-        asio::post(executor, [gate = std::move(gate)] { gate->open(); });
+        asio::post(executor, [gate] { gate->open(); });
     });
     co_await gate->wait(nullptr);
     co_return base::ok();

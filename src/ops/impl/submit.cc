@@ -107,7 +107,9 @@ Task<std::optional<Submitted>> EngineImpl::settle_match(Submission submission, M
 }
 
 Task<std::optional<Submitted>> EngineImpl::find_replay(Context, const Submission& submission) {
-    const Submission asked = submission;
+    // The caller's submission may end before this does: what is read after an await is our own copy.
+    Submission asked = submission;
+    asked.plan.clear();
     while (true) {
         CO_TRY(const auto match, decide(asked));
         if (!match) co_return std::optional<Submitted>();
