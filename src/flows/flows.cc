@@ -1,5 +1,7 @@
 #include "flows/flows.h"
 
+#include <algorithm>
+
 #include "flows/components.h"
 #include "flows/eks_steps.h"
 #include "flows/hyperpod_steps.h"
@@ -112,6 +114,13 @@ std::vector<ops::Step> cluster_import(Clusters& env, const JsonObject& params) {
     return steps.take();
 }
 
+// Whether a later step saw nodes: what waited for them has run since.
+bool nodes_came(const JsonObject& results) {
+    return std::any_of(results.begin(), results.end(), [](const auto& entry) {
+        return std::string_view(entry.key()).ends_with(".nodes") && base::get_int(entry.value(), "nodes") > 0;
+    });
+}
+
 JsonObject cluster_result(const JsonObject& params, const JsonObject& results) {
     JsonObject result{{"cluster", base::get_string(params, "cluster")}};
     const auto put = [&](std::string_view key, std::string_view step, std::string_view member) {
@@ -135,7 +144,7 @@ JsonObject cluster_result(const JsonObject& params, const JsonObject& results) {
             break;
         }
     }
-    if (!waiting.empty()) {
+    if (!waiting.empty() && !nodes_came(results)) {
         result["warnings"] = JsonArray{JsonValue(std::to_string(waiting.size()) +
                                                  " components wait for nodes and start by themselves once "
                                                  "there are some")};
