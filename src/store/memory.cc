@@ -19,7 +19,7 @@ public:
         return row == rows->second.end() ? nullptr : &row->second;
     }
 
-    base::Result<void> apply(const Batch& batch) {
+    base::Result<void> apply(Batch batch) {
         for (const auto& name : batch.require_absent) {
             if (find(name.table, name.key) != nullptr) return exists_error(name.table, name.key);
         }
@@ -29,10 +29,10 @@ public:
                 return changed_error(wanted.table, wanted.key);
         }
         ++revision_;
-        for (const auto& put : batch.puts) {
+        for (auto& put : batch.puts) {
             Entry& entry = tables_[put.table][put.key];
             entry.key = put.key;
-            entry.value = put.value;
+            entry.value = std::move(put.value);
             entry.revision = revision_;
         }
         for (const auto& name : batch.removes) tables_[name.table].erase(name.key);
@@ -89,7 +89,7 @@ public:
         const CommitFault fault = hook_ ? hook_(batch) : CommitFault::none;
         crashed_ = fault != CommitFault::none;
         if (fault == CommitFault::crash_before) co_return co_await never_.wait();
-        auto applied = disk_->apply(batch);
+        auto applied = disk_->apply(std::move(batch));
         if (fault == CommitFault::crash_after) co_return co_await never_.wait();
         co_return applied;
     }

@@ -34,9 +34,10 @@ std::vector<ObjectPtr> WorkloadController::pods_of(const JsonObject& object) con
 }
 
 void WorkloadController::put_status(const JsonObject& object, JsonObject status) {
+    status["observedGeneration"] = base::get_int(object, "metadata.generation", 1);
+    if (base::get_object(object, "status") == status) return;  // most looks find nothing new
     JsonObject next = object;
     metadata_of(next).erase("resourceVersion");
-    status["observedGeneration"] = base::get_int(object, "metadata.generation", 1);
     next["status"] = std::move(status);
     env_.write(kind_, std::move(next));
 }
