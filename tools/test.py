@@ -44,10 +44,10 @@ def test_programs(preset):
     return sorted(set(re.findall(r"^(\w+_test): phony", listing, re.M)))
 
 
-def run_gtest(preset, program, arguments=()):
+def run_gtest(preset, program, arguments=(), settings=None):
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         env = {**os.environ, "ASAN_OPTIONS": "detect_stack_use_after_return=1:detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
-               "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tools/tsan.supp"}
+               "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tools/tsan.supp", **(settings or {})}
         done = subprocess.run([f"build/{preset}/{program}", f"--gtest_output=json:{report.name}", "--gtest_brief=1", *arguments],
                               cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=2400)
         text = report.read()
@@ -118,11 +118,20 @@ def suites_of_release():
     return commands(items)
 
 
+def simulations():
+    """Every kill point once and random seeds for two minutes, on the release build; the two halves take about the same time."""
+    settings = {"INSTANTSTART_SIM_STRIDE": "1", "INSTANTSTART_SIM_SECONDS": "120", "INSTANTSTART_SIM_MEASURE_SECONDS": "10"}
+    halves = {"commits": "*KillPoints*/0:*KillPoints*/1", "calls and seeds": "*KillPoints*/2:*KillPoints*/3:Launch.*"}
+    return [(f"simulation {name}", lambda chosen=chosen: run_gtest("release", "sim_test", [f"--gtest_filter={chosen}"], settings))
+            for name, chosen in halves.items()]
+
+
 def everything():
     results = []
-    if not build("release", "instantstart"):
+    if not build("release", "instantstart", "sim_test"):
         return [(0, 1)]
     results += run_side_by_side(suites_of_release())
+    results += run_side_by_side(simulations())
     if build("dev"):
         programs = [p for p in test_programs("dev")]
         results += run_side_by_side(gtests("dev", programs))

@@ -1,4 +1,8 @@
-// cluster.get: everything that is known of a cluster, in one answer.
+// cluster.get: everything that is known of a cluster, in one answer. Pages and agents ask it again and again,
+// so an answer serves for two seconds, unless an operation on the cluster has moved since.
+#include <map>
+#include <memory>
+
 #include "app/cluster_facts.h"
 #include "app/domain_makers.h"
 #include "app/typed_operation.h"
@@ -38,8 +42,30 @@ Task<void> add_kubernetes_side(Call call, Target target, JsonObject& row, JsonAr
     co_return base::ok();
 }
 
-Task<Answer> run(Call call, ClusterGet input) {
-    CO_TRY(auto target, co_await find_target(call, input.cluster));
+struct View {
+    base::Duration made{};
+    std::string moved;  // the newest operation on the cluster and when it changed last
+    Answer answer;
+};
+// By cluster. Owned by the operation, used on its loop only.
+using Views = std::map<std::string, View>;
+
+constexpr auto kFresh = std::chrono::seconds(2);
+constexpr std::size_t kMostViews = 1000;
+
+Task<std::string> last_move(Call call, std::string cluster) {
+    ops::Engine::ListQuery query;
+    query.resource_prefix = "cluster/" + cluster;
+    query.limit = 1;
+    CO_TRY(auto page, co_await call.services->engine.list(call.context, std::move(query)));
+    if (page.operations.empty()) co_return std::string();
+    const auto& newest = page.operations.front();
+    co_return base::get_string(newest, "id") + base::get_string(newest, "state") +
+        base::get_string(newest, "updated_at");
+}
+
+Task<Answer> look(Call call, std::string cluster) {
+    CO_TRY(auto target, co_await find_target(call, cluster));
     auto groups = group_rows(target.hyperpod);
     CO_CHECK_OK(co_await add_capacity_conditions(call, target.hyperpod, groups));
     JsonObject row{{"name", target.ref.name},
@@ -72,6 +98,22 @@ Task<Answer> run(Call call, ClusterGet input) {
     co_return answer;
 }
 
+Task<Answer> run(Call call, ClusterGet input, std::shared_ptr<Views> views) {
+    CO_TRY(auto moved, co_await last_move(call, input.cluster));
+    const auto now = call.services->clock.monotonic();
+    const auto kept = views->find(input.cluster);
+    if (kept != views->end() && kept->second.moved == moved && now - kept->second.made < kFresh) {
+        co_return kept->second.answer;
+    }
+    CO_TRY(auto answer, co_await look(call, input.cluster));
+    if (views->size() >= kMostViews) views->clear();
+    View& view = (*views)[input.cluster];
+    view.made = now;
+    view.moved = std::move(moved);
+    view.answer = answer;
+    co_return answer;
+}
+
 }  // namespace
 
 std::unique_ptr<Operation> make_cluster_get() {
@@ -85,7 +127,11 @@ std::unique_ptr<Operation> make_cluster_get() {
     meta.area = "cluster";
     meta.uses = {"eks:DescribeCluster",    "eks:DescribeAddon",          "sagemaker:DescribeCluster",
                  "sagemaker:ListClusters", "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents"};
-    return make_query<ClusterGet>(std::move(meta), {cluster_field()}, &run);
+    const auto views = std::make_shared<Views>();
+    auto asked = [views](Call call, ClusterGet input) {
+        return run(std::move(call), std::move(input), views);
+    };
+    return make_query<ClusterGet>(std::move(meta), {cluster_field()}, std::move(asked));
 }
 
 }  // namespace instantstart::app
