@@ -57,6 +57,13 @@ bench: setup-test build
 fuzz: setup-build
 	@python3 tools/test.py fuzz
 
+# Folders of published test cases against our codecs and signer: CASES=DIR
+.PHONY: aws-protocol-cases aws-signature-cases
+aws-protocol-cases aws-signature-cases: setup-build
+	@cmake --preset release >/dev/null && ninja -C build/release --quiet cases_test
+	@INSTANTSTART_PROTOCOL_CASES=$(CASES) INSTANTSTART_SIGNATURE_CASES=$(CASES) build/release/cases_test --gtest_brief=1 \
+	  --gtest_filter=$(if $(findstring protocol,$@),ProtocolCases.*,SignatureFolder.*)
+
 # Acceptance scripts beside the checkout, where present. SCRIPTS="main_job.py crash.py"
 SCRIPTS ?= main_job.py crash.py
 accept: setup-test build
