@@ -15,8 +15,17 @@ struct ClusterDelete {
 };
 BOOST_DESCRIBE_STRUCT(ClusterDelete, (), (cluster, delete_buckets))
 
-// Where EKS is gone already, or never came, what is left of the cluster is still found by its tags.
+// Where EKS is gone already, or never came, what is left of the cluster is still found by its tags: a VPC
+// says so, and where a creation or deletion ended before its time there may be roles and a bucket alone.
 Task<bool> has_leftovers(Call call, std::string name) {
+    ops::Engine::ListQuery query;
+    query.resource_prefix = "cluster/" + name;
+    query.limit = 1;
+    CO_TRY(const auto newest, co_await call.services->engine.list(call.context, std::move(query)));
+    if (!newest.operations.empty()) {
+        const auto state = base::get_string(newest.operations.front(), "state");
+        if (state == "failed" || state == "cancelled") co_return true;
+    }
     JsonObject parameters{{"Filters", JsonArray{JsonObject{{"Name", "tag:instantstart:cluster"},
                                                            {"Values", JsonArray{JsonValue(name)}}}}}};
     CO_TRY(auto vpcs,

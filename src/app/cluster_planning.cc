@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/schema.h"
+#include "base/text.h"
 #include "domain/cidr.h"
 #include "domain/names.h"
 
@@ -239,6 +240,33 @@ Task<void> check_account(Call call, JsonObject network, Findings& found) {
 
 }  // namespace
 
+namespace {
+
+// The limits of AWS's tags, less the four that are ours.
+void check_tags(const std::map<std::string, std::string>& tags, Findings& found) {
+    constexpr std::size_t kMost = 46, kKey = 128, kValue = 256;
+    const auto plain = [](const std::string& text) {
+        return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    };
+    if (tags.size() > kMost)
+        found.faults.push_back(fault("/tags", "at most 46: AWS takes 50, and four are ours"));
+    for (const auto& [key, value] : tags) {
+        const std::string pointer = "/tags/" + key;
+        const auto lower = base::to_lower(key);
+        if (key.empty() || key.size() > kKey || !plain(key)) {
+            found.faults.push_back(fault("/tags", "a key has 1 to 128 characters and no control characters"));
+        } else if (lower.starts_with("aws:") || lower.starts_with("instantstart:")) {
+            found.faults.push_back(fault(pointer, "keys that begin with aws: or instantstart: are reserved"));
+        }
+        if (value.size() > kValue || !plain(value)) {
+            found.faults.push_back(
+                fault(pointer, "a value has at most 256 characters and no control characters"));
+        }
+    }
+}
+
+}  // namespace
+
 void merge(Findings& a, Findings b) {
     a.faults.insert(a.faults.end(), b.faults.begin(), b.faults.end());
     a.warnings.insert(a.warnings.end(), b.warnings.begin(), b.warnings.end());
@@ -269,7 +297,10 @@ Task<JsonObject> plan_cluster(Call call, ClusterInput input, Findings& found) {
     if (input.permissions_boundary_arn) params["permissions_boundary_arn"] = *input.permissions_boundary_arn;
     if (input.kms_key_arn) params["kms_key_arn"] = *input.kms_key_arn;
     if (input.log_types) params["log_types"] = to_json_value(*input.log_types);
-    if (input.tags) params["tags"] = to_json_value(*input.tags);
+    if (input.tags) {
+        check_tags(*input.tags, found);
+        params["tags"] = to_json_value(*input.tags);
+    }
     co_return params;
 }
 

@@ -38,29 +38,57 @@ Task<void> check_bucket(Clusters& env, Context context, std::string bucket, std:
 
 namespace {
 
+Task<bool> is_empty(Clusters& env, StepCall call) {
+    auto parameters = bucket_call(call);
+    parameters["MaxKeys"] = 1;
+    CO_TRY(const auto page,
+           co_await env.aws().call(call.context, "s3", "ListObjectsV2", std::move(parameters)));
+    co_return base::get_array(page, "Contents").empty();
+}
+
 Task<Observation> observe_bucket(Clusters& env, StepCall call, JsonObject) {
     const auto bucket = base::get_string(call.params, "bucket");
     auto there = co_await check_bucket(env, call.context, bucket, base::get_string(call.params, "account"));
-    if (there) co_return ops::done({{"name", bucket}});
+    if (there) {
+        auto tags = co_await env.aws().call(call.context, "s3", "GetBucketTagging", bucket_call(call));
+        if (!tags && !is_absent(tags.error())) co_return std::move(tags).error();
+        const bool tagged =
+            tags && !domain::tag_of(base::get_array(*tags, "TagSet"), domain::kTagCluster).empty();
+        if (tagged) co_return ops::done({{"name", bucket}});
+        // Without our tags it is ours only where this step made it, or where it holds nothing (a try that
+        // died between the making and the tagging). Anything else belongs to the user.
+        CO_TRY(const bool empty, co_await is_empty(env, call));
+        if (call.acted || empty) co_return ops::absent();
+        co_return ops::impossible(
+            base::conflict_error("not_ours",
+                                 "bucket \"" + bucket + "\" exists, holds objects and lacks our tags")
+                .with_hint("Empty or rename it, or choose another cluster name."));
+    }
     if (there.error().code == "bucket_taken") co_return ops::impossible(std::move(there).error());
     if (there.error().kind != base::ErrorKind::not_found) co_return std::move(there).error();
     if (is_fresh(env, call)) co_return ops::in_progress("waiting until S3 shows the bucket");
     co_return ops::absent();
 }
 
-Task<JsonObject> act_bucket(Clusters& env, StepCall call, JsonObject) {
+Task<void> create_bucket(Clusters& env, StepCall call) {
     const auto bucket = base::get_string(call.params, "bucket");
     const auto region = base::get_string(call.params, "region");
     JsonObject parameters{{"Bucket", bucket}};
     if (region != "us-east-1") parameters["CreateBucketConfiguration"] = {{"LocationConstraint", region}};
     auto answer = co_await env.aws().call(call.context, "s3", "CreateBucket", std::move(parameters));
-    if (!answer) {
-        if (answer.error().code == "BucketAlreadyExists") {
-            co_return base::conflict_error("bucket_taken",
-                                           "bucket \"" + bucket + "\" belongs to another account");
-        }
-        if (!is_duplicate(answer.error())) co_return std::move(answer).error();
-    }
+    if (answer || is_duplicate(answer.error())) co_return base::ok();
+    if (answer.error().code != "BucketAlreadyExists") co_return std::move(answer).error();
+    co_return base::conflict_error("bucket_taken", "bucket \"" + bucket + "\" belongs to another account");
+}
+
+Task<JsonObject> act_bucket(Clusters& env, StepCall call, JsonObject) {
+    const auto bucket = base::get_string(call.params, "bucket");
+    auto there = co_await check_bucket(env, call.context, bucket, base::get_string(call.params, "account"));
+    if (!there) CO_CHECK_OK(co_await create_bucket(env, call));
+    // At once, so that nothing that fails elsewhere leaves a bucket that deleting would not know as ours.
+    auto tagging = bucket_call(call);
+    tagging["Tagging"] = {{"TagSet", domain::tag_list(owner_of(call, "bucket"))}};
+    CO_CHECK_OK(co_await mutate(env, call, "s3", "PutBucketTagging", std::move(tagging)));
     co_return made(env, bucket);
 }
 
@@ -75,7 +103,7 @@ Task<bool> has_settings(Clusters& env, StepCall call) {
          {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"}) {
         if (!base::get_bool(access, key)) co_return false;
     }
-    for (const char* operation : {"GetBucketEncryption", "GetBucketPolicy", "GetBucketTagging"}) {
+    for (const char* operation : {"GetBucketEncryption", "GetBucketPolicy"}) {
         auto seen = co_await env.aws().call(call.context, "s3", operation, bucket_call(call));
         if (!seen) {
             if (is_absent(seen.error())) co_return false;
@@ -91,7 +119,7 @@ Task<Observation> observe_settings(Clusters& env, StepCall call, JsonObject) {
     co_return ops::absent();
 }
 
-// Four writes that replace what is there: repeating them changes nothing.
+// Three writes that replace what is there: repeating them changes nothing.
 Task<JsonObject> act_settings(Clusters& env, StepCall call, JsonObject) {
     const auto bucket = base::get_string(call.params, "bucket");
     auto parameters = bucket_call(call);
@@ -110,9 +138,6 @@ Task<JsonObject> act_settings(Clusters& env, StepCall call, JsonObject) {
     parameters = bucket_call(call);
     parameters["Policy"] = domain::tls_only_bucket_policy(scope_of(call), bucket);
     CO_CHECK_OK(co_await mutate(env, call, "s3", "PutBucketPolicy", std::move(parameters)));
-    parameters = bucket_call(call);
-    parameters["Tagging"] = {{"TagSet", domain::tag_list(owner_of(call, "bucket"))}};
-    CO_CHECK_OK(co_await mutate(env, call, "s3", "PutBucketTagging", std::move(parameters)));
     co_return JsonObject{};
 }
 

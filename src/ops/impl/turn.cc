@@ -13,6 +13,14 @@ constexpr base::Duration kRetryBudget = std::chrono::minutes(15);
 // What a step waits for (a new role, a conflict) mostly takes seconds: a longer pause would only add to the
 // pipeline.
 constexpr base::Duration kWaitPause = std::chrono::seconds(2);
+// Once a step has failed the others are waited for no longer than twice their usual time and this: a retry
+// looks again anyway.
+constexpr base::Duration kPatience = std::chrono::minutes(1);
+
+bool has_failed_step(const Record& record) {
+    return std::any_of(record.steps.begin(), record.steps.end(),
+                       [](const StepRow& row) { return row.state == State::failed; });
+}
 // After an act that returned well, what it made may stay unseen for a while (eventual consistency).
 constexpr base::Duration kVisibility = std::chrono::seconds(15);
 constexpr int kActsWithoutEffect = 10;
@@ -140,6 +148,12 @@ Task<Next> EngineImpl::look_again(LivePtr live, std::size_t index, StepRun& run,
         co_return co_await step_failed(
             live, index,
             base::Error(base::ErrorKind::deadline, "settle_timeout", step.title + " did not end in time"));
+    }
+    const base::Duration usual = durations_.expected(live->record.flow, step);
+    if (has_failed_step(live->record) &&
+        clock_.monotonic() - *run.in_progress_since > 2 * usual + kPatience) {
+        set_state(*live, row, State::pending, std::move(seen.detail));
+        co_return Next::ended;
     }
     set_state(*live, row, State::waiting, std::move(seen.detail));
     CO_CHECK_OK(co_await rest(live, poll_pause(*live, index, run)));
