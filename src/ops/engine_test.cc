@@ -156,6 +156,21 @@ TEST_F(EngineTest, failure_keeps_what_succeeded_and_retry_goes_on) {
     EXPECT_EQ(again.error().code, "not_retryable");
 }
 
+TEST_F(EngineTest, a_failed_operation_does_not_wait_for_ever_for_its_other_steps) {
+    world.takes = 2s;
+    world.act_errors["c"] = {base::Error(base::ErrorKind::invalid, "VpcLimitExceeded", "too many VPCs")};
+    begin();
+    const auto id = submit_id(request());
+    life->wait(id, 3s);  // `a` is there, `b` on its way; from now on that takes ten hours
+    world.takes = 10h;
+    const auto before = life->clock.now();
+    const auto failed = life->wait(id);
+    EXPECT_EQ(state(failed), "failed");
+    EXPECT_LT(life->clock.now() - before, 10min);
+    EXPECT_EQ(base::get_string(failed, "error.step"), "c");
+    EXPECT_EQ(base::get_string(failed, "steps.1.state"), "pending");
+}
+
 TEST_F(EngineTest, expired_credentials_pause_and_resume_by_themselves) {
     world.act_errors["a"] = std::vector<base::Error>(
         20, base::Error(base::ErrorKind::denied, "ExpiredToken", "the token has expired"));
