@@ -23,11 +23,11 @@ std::string cluster_in(const std::string& resource) {
 
 }  // namespace
 
-JsonObject next_call(std::string tool, JsonObject arguments, std::string why) {
+JsonObject next_call(const std::string& tool, JsonObject arguments, const std::string& why) {
     JsonObject made;
-    made["tool"] = std::move(tool);
+    made["tool"] = tool;
     made["arguments"] = std::move(arguments);
-    made["why"] = std::move(why);
+    made["why"] = why;
     return made;
 }
 

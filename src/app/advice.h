@@ -12,6 +12,6 @@ namespace instantstart::app {
 std::string operation_summary(const JsonObject& operation);
 // Wait for it, look at what it made, or retry it: at most 3 of {tool, arguments, why}.
 JsonArray operation_next(const Catalogue* catalogue, const JsonObject& operation);
-JsonObject next_call(std::string tool, JsonObject arguments, std::string why);
+JsonObject next_call(const std::string& tool, JsonObject arguments, const std::string& why);
 
 }  // namespace instantstart::app

@@ -55,6 +55,7 @@ const Operation* Catalogue::find_tool(std::string_view name) const {
 
 std::vector<std::string> Catalogue::ids() const {
     std::vector<std::string> made;
+    made.reserve(operations_.size());
     for (const auto& operation : operations_) made.push_back(operation->meta().id);
     return made;
 }

@@ -156,7 +156,7 @@ Task<Outcome> Executor::write(Context context, Request& request) {
         asked.idempotency_key = request.options.idempotency_key;
         asked.body = request.normalized;
         asked.naturally_idempotent = request.meta().idempotent;
-        auto replay = co_await services_.engine.find_replay(context, std::move(asked));
+        auto replay = co_await services_.engine.find_replay(context, asked);
         CO_TRY(std::optional<ops::Submitted> stands, std::move(replay));
         if (stands) {
             request.operation_id = base::get_string(stands->operation, "id");

@@ -150,6 +150,7 @@ private:
             for (const auto& member : shape.members) known = known || member.name == entry.key();
             if (known) continue;
             std::vector<std::string> names;
+            names.reserve(shape.members.size());
             for (const auto& member : shape.members) names.push_back(member.name);
             add(fault(child(pointer, entry.key()), "is not a field of this request", names, entry.key()));
         }

@@ -50,6 +50,7 @@ std::map<std::string, std::string> signed_headers(const http::Request& request) 
 
 std::string signed_names(const std::map<std::string, std::string>& headers) {
     std::vector<std::string> names;
+    names.reserve(headers.size());
     for (const auto& entry : headers) names.push_back(entry.first);
     return base::join(names, ";");
 }
@@ -87,6 +88,7 @@ std::string canonical_query(const std::string& query) {
     }
     std::sort(pairs.begin(), pairs.end());
     std::vector<std::string> parts;
+    parts.reserve(pairs.size());
     for (const auto& [name, value] : pairs) parts.push_back(name + "=" + value);
     return base::join(parts, "&");
 }

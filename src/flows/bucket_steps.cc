@@ -43,7 +43,8 @@ Task<bool> is_empty(Clusters& env, StepCall call) {
     parameters["MaxKeys"] = 1;
     CO_TRY(const auto page,
            co_await env.aws().call(call.context, "s3", "ListObjectsV2", std::move(parameters)));
-    co_return base::get_array(page, "Contents").empty();
+    const bool none = base::get_array(page, "Contents").empty();
+    co_return none;
 }
 
 Task<Observation> observe_bucket(Clusters& env, StepCall call, JsonObject) {

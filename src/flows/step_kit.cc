@@ -113,6 +113,7 @@ std::vector<std::string> Steps::those_of(std::vector<std::string> wanted) const 
 
 std::vector<std::string> Steps::all_ids() const {
     std::vector<std::string> ids;
+    ids.reserve(list_.size());
     for (const auto& step : list_) ids.push_back(step.id);
     return ids;
 }

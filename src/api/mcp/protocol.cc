@@ -14,7 +14,7 @@ constexpr const char* kVersionHeader = "MCP-Protocol-Version";
 
 // Header values may be given as =?base64?…?= where they are no plain ASCII.
 std::string decoded(const std::string& header) {
-    const std::string value(base::trim(header));
+    std::string value(base::trim(header));
     constexpr std::string_view kStart = "=?base64?";
     constexpr std::string_view kEnd = "?=";
     std::string text;

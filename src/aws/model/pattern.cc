@@ -20,7 +20,7 @@ std::wstring class_members(wchar_t letter) {
         case L'S': return L"$+<=>^`|~" + beyond;
         case L'P': return L"!-#%-*,\\-./:;?@\\[-\\]_{}" + beyond;
         case L'C': return std::wstring(L"\\x01-\\x1F\\x7F");
-        default: return beyond;
+        default: return std::wstring(beyond);
     }
 }
 
