@@ -171,9 +171,7 @@ std::string render(const JsonObject& answer) {
         if (key == "resolved" || key == "status_tool" || key == "poll_after_seconds") continue;
         if (entry.value().is_array() && entry.value().get_array().empty()) {
             out += "No " + std::string(key) + ".\n";
-        } else if (is_table(entry.value())) {
-            lines_of(entry.value(), 0, out);
-        } else if (entry.value().is_object()) {
+        } else if (is_table(entry.value()) || entry.value().is_object()) {
             lines_of(entry.value(), 0, out);
         } else {
             facts += std::string(key) + ": " + scalar(entry.value()) + "\n";
