@@ -66,7 +66,7 @@ std::optional<ServiceError> read_rest_body(const aws::model::Service& service, c
                                            const http::Request& request, JsonObject& params) {
     const Shape& input = *operation.input;
     const bool xml = service.protocol == "rest-xml";
-    const ServiceError broken(
+    ServiceError broken(
         400, xml ? "MalformedXML" : "SerializationException",
         xml ? "The XML you provided was not well-formed or did not validate against our published schema"
             : "The request body is not a JSON object.");

@@ -69,6 +69,7 @@ std::vector<const Node*> numbered(const Node& node) {
     }
     std::sort(found.begin(), found.end());
     std::vector<const Node*> out;
+    out.reserve(found.size());
     for (const auto& [number, child] : found) out.push_back(child);
     return out;
 }

@@ -161,7 +161,7 @@ void Ec2::abandon_interface(const std::string& id, std::string description) {
     interface->data.erase("RequesterId");
     interface->data["RequesterManaged"] = false;
     interface->data["Status"] = "available";
-    interface->data["Description"] = std::move(description);
+    interface->data["Description"] = description;
 }
 
 std::string Ec2::interface_address(std::string_view id) const {

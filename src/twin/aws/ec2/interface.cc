@@ -100,7 +100,7 @@ std::optional<std::string> make_interface(State& state, const InterfaceSpec& spe
     if (subnet == nullptr || free_addresses(state, *subnet) < static_cast<std::int64_t>(spec.addresses))
         return std::nullopt;
     const std::vector<std::uint32_t> addresses = take_addresses(state, *subnet, spec.addresses);
-    const std::string id = state.world.hex_id("eni-", 17);
+    std::string id = state.world.hex_id("eni-", 17);
     JsonObject data;
     if (!spec.instance_owner.empty()) {
         data["Attachment"] = {{"AttachTime", base::format_time(state.world.now())},

@@ -131,7 +131,7 @@ void fail(State& state, Record& nat, std::string_view code, std::string message)
     free_address(state, base::get_string(nat.data, "NatGatewayAddresses.0.AllocationId"));
     nat.data["State"] = "failed";
     nat.data["FailureCode"] = code;
-    nat.data["FailureMessage"] = std::move(message);
+    nat.data["FailureMessage"] = message;
     nat.data["DeleteTime"] = base::format_time(state.world.now());
     state.world.after(minutes(60), "ec2", "nat_forgotten", {{"id", nat.id}});
 }

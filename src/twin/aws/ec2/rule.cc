@@ -10,7 +10,7 @@ constexpr FilterPath kFilters[] = {{"group-id", "GroupId"},
                                    {"security-group-rule-id", "SecurityGroupRuleId"}};
 
 std::string normal_protocol(const JsonObject& permission) {
-    const std::string protocol = base::get_string(permission, "IpProtocol", "-1");
+    std::string protocol = base::get_string(permission, "IpProtocol", "-1");
     if (protocol == "6") return "tcp";
     if (protocol == "17") return "udp";
     if (protocol == "1") return "icmp";

@@ -151,8 +151,8 @@ Record& make_group(State& state, std::string_view vpc_id, std::string name, std:
     const bool is_default = name == "default";
     JsonObject data;
     data["GroupId"] = id;
-    data["GroupName"] = std::move(name);
-    data["Description"] = std::move(description);
+    data["GroupName"] = name;
+    data["Description"] = description;
     data["OwnerId"] = state.world.account();
     data["VpcId"] = vpc_id;
     data["SecurityGroupArn"] = state.arn("security-group/" + id);

@@ -187,6 +187,7 @@ const Addon* find_addon(std::string_view name) {
 std::vector<std::string> addon_versions(const Addon& addon, std::string_view kubernetes_version) {
     if (addon.name != "kube-proxy") return addon.versions;
     std::vector<std::string> versions;
+    versions.reserve(addon.versions.size());
     for (const std::string& build : addon.versions)
         versions.push_back("v" + std::string(kubernetes_version) + ".5-" + build);
     return versions;

@@ -48,7 +48,7 @@ Reply S3::create_bucket(const Call& call) {
             "The requested bucket name is not available. The bucket namespace is shared by all users of the "
             "system. Please select a different name and try again.");
     }
-    const JsonObject answer{
+    JsonObject answer{
         {"Location", world_.region() == "us-east-1" ? "/" + name : "http://" + name + ".s3.amazonaws.com/"}};
     if (buckets_.contains(name)) {
         if (world_.region() == "us-east-1") return answer;

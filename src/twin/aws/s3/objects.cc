@@ -24,8 +24,8 @@ bool etag_matches(const std::string& wanted, const std::string& etag) {
 std::optional<ServiceError> check_put_conditions(const Call& call, const Object* present) {
     const std::string none = text_of(call, "IfNoneMatch");
     const std::string match = text_of(call, "IfMatch");
-    const ServiceError failed(412, "PreconditionFailed",
-                              "At least one of the pre-conditions you specified did not hold");
+    ServiceError failed(412, "PreconditionFailed",
+                        "At least one of the pre-conditions you specified did not hold");
     if (!none.empty() && present != nullptr && etag_matches(none, present->etag)) return failed;
     if (!match.empty() && present == nullptr) return no_such_key(text_of(call, "Key"));
     if (!match.empty() && !etag_matches(match, present->etag)) return failed;
