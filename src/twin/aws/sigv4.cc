@@ -117,7 +117,7 @@ std::string collapsed(std::string_view value) {
 }
 
 std::string payload_hash(const http::Request& request, const Signature& signature, bool s3) {
-    const std::string named = request.headers.get("x-amz-content-sha256");
+    std::string named = request.headers.get("x-amz-content-sha256");
     if (!named.empty()) return named;
     if (signature.presigned && s3) return "UNSIGNED-PAYLOAD";
     return base::sha256_hex(request.body);
