@@ -44,7 +44,7 @@ std::string ApiCall::verb() const {
 }
 
 std::string ApiCall::manager() const {
-    const auto given = parameter("fieldManager");
+    auto given = parameter("fieldManager");
     if (!given.empty()) return given;
     const auto agent = request.headers.get("User-Agent");
     return agent.empty() ? "unknown" : agent.substr(0, agent.find('/'));

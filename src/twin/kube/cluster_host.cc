@@ -107,11 +107,13 @@ public:
         clusters_.erase(found);
         end_streams(*state);
         state->closed = true;
-        ending_.spawn("end " + state->config.name, stop_controllers(std::move(state)));
+        std::string task = "end " + state->config.name;
+        ending_.spawn(std::move(task), stop_controllers(std::move(state)));
     }
 
     std::vector<std::string> names() const override {
         std::vector<std::string> out;
+        out.reserve(clusters_.size());
         for (const auto& [name, cluster] : clusters_) out.push_back(name);
         return out;
     }

@@ -47,7 +47,7 @@ JsonValue pod_ready(const JsonObject& object, TimePoint) {
 }
 
 std::string terminated_reason(const JsonValue& status) {
-    const auto reason = base::get_string(status, "state.terminated.reason");
+    auto reason = base::get_string(status, "state.terminated.reason");
     if (!reason.empty()) return reason;
     return "ExitCode:" + std::to_string(base::get_int(status, "state.terminated.exitCode"));
 }

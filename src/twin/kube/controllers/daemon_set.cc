@@ -46,7 +46,7 @@ void pin_to(JsonObject& spec, const std::string& node) {
 
 // A pod of the set that is not placed yet is pinned to its node by affinity.
 std::string node_of(const JsonObject& pod) {
-    const auto bound = base::get_string(pod, "spec.nodeName");
+    auto bound = base::get_string(pod, "spec.nodeName");
     if (!bound.empty()) return bound;
     return base::get_string(pod,
                             "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
