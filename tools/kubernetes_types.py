@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes data/kubernetes-types.json: the fields of Kubernetes' built-in kinds, as facts without prose.
 
-Usage: tools/kubernetes_types.py [version of k8s.io/api, default v0.33.4]. Needs Go, whose module cache holds the sources.
+Usage: tools/kubernetes_types.py [version of k8s.io/api, default v0.34.4]. Needs Go, whose module cache holds the sources.
 
 Each type maps field names to [type, flags?]. A type is a scalar ("string", "int", "bool", "float", "bytes", "time",
 "microtime", "quantity", "intorstring", "any", "fieldsv1") or a type's name; "[]" before it is a list, "{}" a map with
@@ -75,7 +75,7 @@ def resolve(package, go_type, structs, aliases):
     if go_type.startswith("map["):
         return "{}" + resolve(package, go_type.split("]", 1)[1], structs, aliases)
     home, name = (go_type.split(".") if "." in go_type else ("", go_type))
-    where = {"metav1": "meta/v1", "v1": "core/v1", "corev1": "core/v1", "core": "core/v1",
+    where = {"metav1": "meta/v1", "v1": "core/v1", "apiv1": "core/v1", "corev1": "core/v1", "core": "core/v1",
              "apiextensionsv1": "apiextensions/v1"}.get(home, short(package))
     full = f"{where}.{name}"
     if full in structs:
@@ -126,7 +126,7 @@ def describe(package, field, structs, aliases):
 
 
 def main():
-    version = sys.argv[1] if len(sys.argv) > 1 else "v0.33.4"
+    version = sys.argv[1] if len(sys.argv) > 1 else "v0.34.4"
     structs, aliases, packages = {}, {}, {}
     for module, package in PACKAGES:
         folder = module_dir(module, version) / package

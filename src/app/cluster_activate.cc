@@ -40,7 +40,7 @@ std::unique_ptr<Operation> make_cluster_activate() {
     meta.summary = "Make a cluster the active one of the caller, so that queries may leave its name out.";
     meta.role = Role::viewer;
     meta.area = "start";
-    meta.uses = {"eks:DescribeCluster"};
+    meta.uses = {"eks:DescribeCluster", "sts:GetCallerIdentity"};
     return make_mutation<ClusterActivate>(std::move(meta), {cluster_field()}, &plan, &run);
 }
 

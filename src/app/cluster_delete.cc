@@ -15,17 +15,22 @@ struct ClusterDelete {
 };
 BOOST_DESCRIBE_STRUCT(ClusterDelete, (), (cluster, delete_buckets))
 
-// Where EKS is gone already, or never came, what is left of the cluster is still found by its tags: a VPC
-// says so, and where a creation or deletion ended before its time there may be roles and a bucket alone.
-Task<bool> has_leftovers(Call call, std::string name) {
+// The newest operation on the cluster or what lies under it, {} where there was none.
+Task<JsonObject> newest_operation(Call call, std::string name) {
     ops::Engine::ListQuery query;
     query.resource_prefix = "cluster/" + name;
     query.limit = 1;
-    CO_TRY(const auto newest, co_await call.services->engine.list(call.context, std::move(query)));
-    if (!newest.operations.empty()) {
-        const auto state = base::get_string(newest.operations.front(), "state");
-        if (state == "failed" || state == "cancelled") co_return true;
-    }
+    CO_TRY(auto newest, co_await call.services->engine.list(call.context, std::move(query)));
+    if (newest.operations.empty()) co_return JsonObject{};
+    co_return std::move(newest.operations.front());
+}
+
+// Where EKS is gone already, or never came, what is left of the cluster is still found by its tags: a VPC
+// says so, and where a creation or deletion ended before its time there may be roles and a bucket alone.
+Task<bool> has_leftovers(Call call, std::string name) {
+    CO_TRY(const auto newest, co_await newest_operation(call, name));
+    const auto state = base::get_string(newest, "state");
+    if (state == "failed" || state == "cancelled") co_return true;
     JsonObject parameters{{"Filters", JsonArray{JsonObject{{"Name", "tag:instantstart:cluster"},
                                                            {"Values", JsonArray{JsonValue(name)}}}}}};
     CO_TRY(auto vpcs,
@@ -82,6 +87,9 @@ Task<Plan> plan(Call call, ClusterDelete input) {
     CO_TRY(auto params, co_await base_params(call, target));
     const bool buckets = input.delete_buckets.value_or(false);
     params["delete_buckets"] = buckets;
+    CO_TRY(const auto newest, co_await newest_operation(call, target.ref.name));
+    if (const auto ended = base::get_string(newest, "ended_at"); !ended.empty())
+        params["last_operation_ended"] = ended;
     CO_TRY(const auto vpc, co_await given_vpc(call, target));
     if (!vpc.empty()) params["kept_vpc"] = vpc;
     Plan made;

@@ -1,9 +1,5 @@
 #include "app/cluster_facts.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <map>
-
 #include "domain/instance_type.h"
 #include "domain/names.h"
 #include "flows/components.h"
@@ -104,14 +100,15 @@ Task<void> add_capacity_conditions(Call call, JsonObject hyperpod, JsonArray& ro
     for (auto& row : rows) {
         auto& group = row.as_object();
         if (base::get_int(group, "current_count") >= base::get_int(group, "target_count")) continue;
-        CO_TRY(auto said, co_await flows::capacity_event(call.services->clusters, call.context, name,
-                                                         base::get_string(group, "name")));
-        if (said.empty()) continue;
+        auto said = co_await flows::capacity_event(call.services->clusters, call.context, name,
+                                                   base::get_string(group, "name"));
+        if (!said && said.error().kind == base::ErrorKind::cancelled) co_return std::move(said).error();
+        if (!said || said->empty()) continue;  // event.list says why events cannot be read
         auto& conditions = group["conditions"].as_array();
         conditions.clear();
         conditions.push_back(JsonObject{
             {"type", "WaitingForCapacity"},
-            {"message", said},
+            {"message", *said},
             {"hint",
              "HyperPod goes on trying. Wait, or choose another zone or type; operation.cancel ends "
              "the waiting."}});
@@ -119,135 +116,70 @@ Task<void> add_capacity_conditions(Call call, JsonObject hyperpod, JsonArray& ro
     co_return base::ok();
 }
 
+Task<LastMove> last_move(Call call, std::string cluster) {
+    ops::Engine::ListQuery query;
+    query.resource_prefix = "cluster/" + cluster;
+    query.limit = 1;
+    CO_TRY(auto page, co_await call.services->engine.list(call.context, std::move(query)));
+    LastMove move;
+    if (page.operations.empty()) co_return move;
+    const auto& newest = page.operations.front();
+    move.state = base::get_string(newest, "id") + base::get_string(newest, "state");
+    move.moment = move.state + base::get_string(newest, "updated_at");
+    co_return move;
+}
+
 namespace {
 
-std::string label(const JsonValue& node, std::string_view key) {
-    const auto* labels = base::find_path(node, "metadata.labels");
-    if (labels == nullptr || !labels->is_object()) return "";
-    const auto* value = labels->as_object().if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-}
-
-bool is_ready(const JsonValue& node) {
-    for (const auto& condition : base::get_array(node, "status.conditions")) {
-        if (base::get_string(condition, "type") == "Ready")
-            return base::get_string(condition, "status") == "True";
-    }
-    return false;
-}
-
-std::int64_t quantity(const JsonValue* map, std::string_view resource) {
-    if (map == nullptr || !map->is_object()) return 0;
-    const auto* value = map->as_object().if_contains(resource);
-    if (value == nullptr) return 0;
-    if (value->is_int64()) return value->as_int64();
-    return value->is_string() ? std::strtoll(value->as_string().c_str(), nullptr, 10) : 0;
-}
-
-std::string resource_of_type(const std::string& type) {
+void add_kubernetes(const kube::Node& node, const kube::ClusterCache& cache, JsonObject& row) {
+    const auto& symbols = cache.symbols();
+    const auto& type = symbols.text(node.instance_type);
     const auto* known = domain::find_instance_type(type);
-    return known == nullptr ? "" : known->accelerator_resource;
-}
-
-// Accelerators that running pods ask for, by node.
-std::map<std::string, std::int64_t> in_use(const JsonObject& pods) {
-    std::map<std::string, std::int64_t> by_node;
-    for (const auto& pod : base::get_array(pods, "items")) {
-        const auto phase = base::get_string(pod, "status.phase");
-        const auto node = base::get_string(pod, "spec.nodeName");
-        if (node.empty() || phase == "Succeeded" || phase == "Failed") continue;
-        for (const auto& container : base::get_array(pod, "spec.containers")) {
-            const auto* limits = base::find_path(container, "resources.limits");
-            by_node[node] += quantity(limits, "nvidia.com/gpu") + quantity(limits, "aws.amazon.com/neuron") +
-                             quantity(limits, "aws.amazon.com/neurondevice");
-        }
+    row["ready"] = node.ready;
+    row["kubernetes_version"] = symbols.text(node.version);
+    if (!type.empty()) row["instance_type"] = type;
+    row["zone"] = symbols.text(node.zone);
+    row["health"] = domain::clean_text(symbols.text(node.health), 63);
+    if (node.group != 0) row["group"] = symbols.text(node.group);
+    row["accelerators"] =
+        JsonObject{{"resource", known == nullptr ? "" : known->accelerator_resource},
+                   {"allocatable", known == nullptr ? 0 : allocatable_accelerators(node, *known)},
+                   {"in_use", cache.pods().use_of(node.name).accelerators}};
+    if (node.cordoned) row["cordoned"] = true;
+    // Labels may be set by anybody.
+    const auto shown = [&symbols](kube::Symbol text) { return domain::clean_text(symbols.text(text), 63); };
+    if (node.deep_check != 0) row["deep_health_check"] = JsonObject{{"status", shown(node.deep_check)}};
+    if (node.fault_types != 0) {
+        row["faults"] =
+            JsonArray{JsonObject{{"kind", shown(node.fault_types)}, {"code", shown(node.fault_reasons)}}};
     }
-    return by_node;
-}
-
-std::string instance_of(const std::string& node_name) {
-    return node_name.starts_with("hyperpod-") ? node_name.substr(9) : node_name;
-}
-
-void add_kubernetes(const JsonValue& node, std::int64_t used, JsonObject& row, NodeFacts& facts) {
-    const auto type = label(node, "node.kubernetes.io/instance-type");
-    const auto resource = resource_of_type(type);
-    const auto* allocatable = base::find_path(node, "status.allocatable");
-    const auto accelerators = resource.empty() ? 0 : quantity(allocatable, resource);
-    const bool ready = is_ready(node);
-    row["name"] = base::get_string(node, "metadata.name");
-    row["ready"] = ready;
-    row["kubernetes_version"] = base::get_string(node, "status.nodeInfo.kubeletVersion");
-    row["instance_type"] = type;
-    row["zone"] = label(node, "topology.kubernetes.io/zone");
-    row["health"] = label(node, "sagemaker.amazonaws.com/node-health-status");
-    const auto group = label(node, "sagemaker.amazonaws.com/instance-group-name");
-    if (!group.empty()) row["group"] = group;
-    row["accelerators"] = JsonObject{{"resource", resource}, {"allocatable", accelerators}, {"in_use", used}};
-    if (base::get_bool(node, "spec.unschedulable")) row["cordoned"] = true;
-    facts.ready += ready ? 1 : 0;
-    facts.accelerators_ready += ready ? accelerators : 0;
-    facts.accelerators_in_use += used;
-}
-
-Task<JsonObject> listed(std::shared_ptr<kube::Client> client, Context context, std::string kind,
-                        std::string selector) {
-    const auto resource = kube::known_resource(kind);
-    CHECK(resource.has_value());
-    kube::ListOptions options;
-    options.field_selector = std::move(selector);
-    co_return co_await client->list(context, *resource, options);
-}
-
-Task<void> join_kubernetes(Call call, std::string eks_name, std::map<std::string, JsonObject>& rows,
-                           NodeFacts& facts) {
-    CO_TRY(auto client, co_await call.services->clusters.kube(call.context, eks_name));
-    CO_TRY(auto nodes, co_await listed(client, call.context, "nodes", ""));
-    CO_TRY(auto pods, co_await listed(client, call.context, "pods", ""));
-    auto used = in_use(pods);
-    for (const auto& node : base::get_array(nodes, "items")) {
-        const auto name = base::get_string(node, "metadata.name");
-        add_kubernetes(node, used[name], rows[instance_of(name)], facts);
-    }
-    co_return base::ok();
 }
 
 }  // namespace
 
-Task<NodeFacts> node_facts(Call call, Target target) {
-    NodeFacts facts;
-    std::map<std::string, JsonObject> rows;  // by instance id or node name
-    const auto hyperpod = base::get_string(target.hyperpod, "ClusterName");
-    if (!hyperpod.empty()) {
-        JsonObject parameters{{"ClusterName", hyperpod}};
-        CO_TRY(auto nodes, co_await call.services->aws.collect(call.context, "sagemaker", "ListClusterNodes",
-                                                               std::move(parameters)));
-        for (const auto& node : nodes) {
-            const auto id = base::get_string(node, "InstanceId");
-            const auto type = base::get_string(node, "InstanceType");
-            rows[id] = JsonObject{
-                {"name", "hyperpod-" + id},
-                {"instance_id", id},
-                {"group", base::get_string(node, "InstanceGroupName")},
-                {"instance_type", type},
-                {"status", base::get_string(node, "InstanceStatus.Status")},
-                {"message", domain::clean_text(base::get_string(node, "InstanceStatus.Message"), 300)},
-                {"ready", false},
-                {"launched_at", base::get_string(node, "LaunchTime")}};
-        }
+JsonObject node_row(const std::string& name, const HyperpodNode* aws, const kube::Node* node,
+                    const kube::ClusterCache* cache) {
+    JsonObject row{{"name", name}, {"ready", false}};
+    if (aws != nullptr) {
+        row["instance_id"] = aws->id;
+        row["group"] = aws->group;
+        row["instance_type"] = aws->type;
+        row["status"] = aws->status;
+        row["message"] = aws->message;
+        row["launched_at"] = aws->launched_at;
+        if (!aws->image_status.empty()) row["image_status"] = aws->image_status;
     }
-    auto joined = co_await join_kubernetes(call, target.ref.eks_name, rows, facts);
-    if (!joined) {
-        if (!flows::is_unreachable(joined.error())) co_return std::move(joined).error();
-        facts.unreachable = joined.error();
-    }
-    for (auto& [id, row] : rows) {
-        const auto* type = domain::find_instance_type(base::get_string(row, "instance_type"));
-        facts.accelerators += type == nullptr ? 0 : type->accelerators;
-        facts.nodes.push_back(std::move(row));
-    }
-    facts.total = static_cast<std::int64_t>(facts.nodes.size());
-    co_return facts;
+    if (node != nullptr && cache != nullptr) add_kubernetes(*node, *cache, row);
+    return row;
+}
+
+JsonObject freshness_condition(const FleetNodes& nodes) {
+    if (nodes.problem) return condition_of(*nodes.problem);
+    if (nodes.complete) return {};
+    return {{"type", "KubernetesSyncing"},
+            {"reason", "FirstList"},
+            {"message", "the first list of the cluster's nodes and pods is still coming in"},
+            {"hint", "Ask again in some seconds."}};
 }
 
 }  // namespace instantstart::app

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cluster_inputs.h"
+#include "app/fleet.h"
 
 namespace instantstart::app {
 
@@ -14,15 +15,19 @@ Task<void> add_capacity_conditions(Call call, JsonObject hyperpod, JsonArray& ro
 JsonObject hyperpod_row(const JsonObject& hyperpod);
 JsonObject eks_row(const JsonObject& eks);
 
-struct NodeFacts {
-    NodeFacts() = default;
-    JsonArray nodes;  // rows of node.list, sorted by name
-    std::int64_t total = 0, ready = 0;
-    std::optional<base::Error> unreachable;  // then the rows say what AWS knows
-    std::int64_t accelerators = 0, accelerators_ready = 0, accelerators_in_use = 0;
+// The newest operation on a cluster: what was read before it moved tells of another cluster.
+struct LastMove {
+    LastMove() = default;
+    std::string state;   // changes with the operation and its state
+    std::string moment;  // changes with each of its steps, too
 };
-// Joins SageMaker's nodes with Kubernetes' own.
-Task<NodeFacts> node_facts(Call call, Target target);
+Task<LastMove> last_move(Call call, std::string cluster);
+
+// A row of node.list: SageMaker's node, Kubernetes' own, or both.
+JsonObject node_row(const std::string& name, const HyperpodNode* aws, const kube::Node* node,
+                    const kube::ClusterCache* cache);
+// Why the Kubernetes side is not, or not wholly, what the cluster is like now: {} where it is.
+JsonObject freshness_condition(const FleetNodes& nodes);
 // The condition of an unreachable API server: {type, reason, message, hint}.
 JsonObject condition_of(const base::Error& error);
 

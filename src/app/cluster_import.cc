@@ -47,6 +47,7 @@ Task<Plan> plan(Call call, ClusterImport input) {
         co_return faults_error(
             {fault("/hyperpod_cluster_name", "is no HyperPod cluster orchestrated by that EKS cluster")});
     }
+    CO_CHECK_OK(co_await check_own_role(call));
     CO_TRY(auto params, co_await base_params(call, target));
     Plan made;
     made.resource = "cluster/" + name;

@@ -6,6 +6,11 @@ namespace instantstart::app {
 
 namespace {
 
+// ARNs by service and kind: what AWS would refuse only minutes later, or store without effect.
+constexpr const char* kKeyArn = "^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:(key|alias)/[A-Za-z0-9/_-]+$";
+constexpr const char* kRoleArn = "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$";
+constexpr const char* kPrincipalArn = "^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+$";
+constexpr const char* kBoundaryArn = "^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$";
 constexpr const char* kArn = "^arn:[^:]+:[a-z0-9-]+:[^:]*:[^:]*:.+$";
 constexpr const char* kRange = "^[0-9]{1,3}(\\.[0-9]{1,3}){3}/[0-9]{1,2}$";
 
@@ -23,6 +28,10 @@ Field cluster_field() {
     return Field("cluster", "The cluster's name, or \"active\" for the caller's active cluster.")
         .length(1, 100)
         .like("demo");
+}
+
+Field group_field() {
+    return Field("group", "Name of the instance group.").length(1, 63).like("workers");
 }
 
 std::vector<Field> cluster_fields() {
@@ -61,13 +70,13 @@ std::vector<Field> cluster_fields() {
             .like(JsonArray{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"}),
         Field("admin_principals", "ARNs of further IAM roles or users that become cluster administrators.")
             .length(0, 20)
-            .matches(kArn)
+            .matches(kPrincipalArn)
             .like(JsonArray{"arn:aws:iam::111122223333:role/ops"}),
         Field("permissions_boundary_arn", "Permissions boundary that every role made here gets.")
-            .matches(kArn)
+            .matches(kBoundaryArn)
             .like("arn:aws:iam::111122223333:policy/boundary"),
         Field("kms_key_arn", "KMS key for Kubernetes secrets and the bucket.")
-            .matches(kArn)
+            .matches(kKeyArn)
             .like("arn:aws:kms:us-west-2:111122223333:key/1"),
         Field("log_types", "Control-plane logs to write to CloudWatch.")
             .length(1, 5)
@@ -85,14 +94,15 @@ std::vector<Field> storage_fields(const std::string& prefix) {
             .matches("^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$")
             .defaults("shared")
             .like("shared"),
-        Field(prefix + "kind", "Kind of storage: s3 mounts a bucket, fsx_lustre comes later.")
+        Field(prefix + "kind", "Kind of storage: s3 mounts a bucket, fsx_lustre an existing file system.")
             .one_of({"s3", "fsx_lustre"})
             .like("s3"),
         Field(prefix + "bucket",
               "An existing bucket of this account; where left out the cluster's own is made.")
             .matches("^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
             .like("sagemaker-data"),
-        Field(prefix + "file_system_id", "An existing FSx for Lustre file system.")
+        Field(prefix + "file_system_id",
+              "With fsx_lustre: an existing file system in the cluster's VPC, in a zone of its groups.")
             .rare()
             .matches("^fs-[0-9a-f]{8,17}$")
             .like("fs-0123456789abcdef0"),
@@ -181,11 +191,11 @@ std::vector<Field> group_node_fields(const std::string& at) {
             .like("ami-0123456789abcdef0"),
         Field(at + "kms_key_arn", "KMS key of the extra volume.")
             .rare()
-            .matches(kArn)
+            .matches(kKeyArn)
             .like("arn:aws:kms:us-west-2:111122223333:key/1"),
         Field(at + "execution_role_arn", "An existing role for the nodes, instead of the one that is made.")
             .rare()
-            .matches(kArn)
+            .matches(kRoleArn)
             .like("arn:aws:iam::111122223333:role/nodes"),
     };
 }
@@ -221,6 +231,13 @@ Task<JsonObject> base_params(Call call, Target target) {
                          {"hyperpod_name", running.empty() ? target.ref.name : running},
                          {"imported", target.ref.imported},
                          {"bucket", domain::bucket_name(target.ref.name, who.account, region)}};
+}
+
+Task<void> check_own_role(Call call) {
+    CO_TRY(auto who, co_await call.services->clusters.identity(call.context));
+    if (who.role_refusal.empty()) co_return base::ok();
+    co_return base::Error(base::ErrorKind::denied, "AccessDenied",
+                          "the path of this product's own role is not known: " + who.role_refusal);
 }
 
 Task<void> add_cluster_settings(Call call, Target target, JsonObject& params) {

@@ -55,6 +55,7 @@ std::vector<Field> storage_fields(const std::string& prefix);
 // Fields of an instance group; `prefix` "instance_groups." for a list's items, "" for the body itself.
 std::vector<Field> group_fields(const std::string& prefix);
 Field cluster_field();  // the path parameter `cluster`
+Field group_field();    // the path parameter `group`
 std::vector<Field> joined(std::vector<std::vector<Field>> lists);
 
 // The cluster of a query or mutation, and the parameters that all flows in it share.
@@ -67,6 +68,9 @@ struct Target {
 Task<Target> find_target(Call call, std::string cluster);
 // {cluster, eks_cluster, region, account, partition, principals, hyperpod_name, bucket}
 Task<JsonObject> base_params(Call call, Target target);
+// Refuses where IAM does not show our own role: EKS gives access to a role by its ARN with the path, which
+// cannot be guessed.
+Task<void> check_own_role(Call call);
 // What was asked for when the cluster was made and holds for all that is made later: the user's tags, the
 // KMS key, the permissions boundary. Read from the cluster itself.
 Task<void> add_cluster_settings(Call call, Target target, JsonObject& params);

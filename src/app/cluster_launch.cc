@@ -2,6 +2,7 @@
 #include <set>
 
 #include "app/domain_makers.h"
+#include "app/feature_planning.h"
 #include "app/group_planning.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
@@ -15,12 +16,12 @@ struct LaunchInput : ClusterInput {
     LaunchInput() = default;
     std::vector<domain::InstanceGroup> instance_groups;
     std::optional<StorageInput> storage;
-    std::optional<JsonObject> features;
+    std::optional<FeaturesInput> features;
 };
 BOOST_DESCRIBE_STRUCT(LaunchInput, (ClusterInput), (instance_groups, storage, features))
 
-bool wants(const std::optional<JsonObject>& features, std::string_view feature) {
-    return features && base::get_bool(*features, std::string(feature) + ".enabled");
+bool wants(const std::optional<FeaturesInput>& features, std::string_view feature) {
+    return features && base::get_bool(wish_of(*features), std::string(feature) + ".enabled");
 }
 
 GroupRequest group_request(const LaunchInput& input) {
@@ -57,11 +58,12 @@ Task<Plan> plan(Call call, LaunchInput input) {
     check_room(params, input, found);
     CO_CHECK_OK(co_await check_service_roles(call, hyperpod_roles(), found));
     put_groups(params, input.instance_groups, JsonObject{});
-    if (input.features && !input.features->empty()) {
-        found.faults.push_back(
-            fault("/features", "are switched on with feature.update, which is not offered yet"));
-    }
     Plan made;
+    Wanted features;
+    if (input.features) {
+        CO_TRY(features, first_features(*input.features, input.instance_groups.empty()));
+        found.faults.insert(found.faults.end(), features.faults.begin(), features.faults.end());
+    }
     made.creates = cluster_creates(params);
     made.creates.push_back("HyperPod cluster " + input.name);
     for (const auto& sentence : group_sentences(input.instance_groups)) made.creates.push_back(sentence);
@@ -73,6 +75,7 @@ Task<Plan> plan(Call call, LaunchInput input) {
     made.covers_children = true;
     made.flow = "cluster_launch";
     made.flow_params = std::move(params);
+    plan_first_features(features, made);
     co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
@@ -91,13 +94,13 @@ std::unique_ptr<Operation> make_cluster_launch() {
     meta.creates_cluster = true;
     meta.shows_result = "cluster.get";
     meta.uses = used_by_cluster_launch();
-    std::vector<Field> own{
-        Field("storage", "Storage to mount in pods."),
-        Field("features", "Features to switch on, as feature.update takes them.").like(JsonObject{})};
-    return make_long_running<LaunchInput>(std::move(meta),
-                                          joined({cluster_fields(), group_fields("instance_groups."),
-                                                  std::move(own), storage_fields("storage.")}),
-                                          &plan);
+    std::vector<Field> own{Field("storage", "Storage to mount in pods."),
+                           Field("features", "Features to switch on, once the nodes are there.")};
+    return make_long_running<LaunchInput>(
+        std::move(meta),
+        joined({cluster_fields(), group_fields("instance_groups."), std::move(own),
+                storage_fields("storage."), feature_fields("features.")}),
+        &plan);
 }
 
 }  // namespace instantstart::app

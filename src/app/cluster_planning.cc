@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "app/prices.h"
 #include "app/schema.h"
 #include "base/text.h"
 #include "domain/cidr.h"
 #include "domain/names.h"
+#include "flows/request_fields.h"
 
 namespace instantstart::app {
 
@@ -55,10 +57,12 @@ Task<std::vector<std::string>> versions(Call call) {
 
 Task<std::string> choose_version(Call call, std::optional<std::string> wanted, Findings& found) {
     auto list = co_await versions(call);
+    if (!list && list.error().kind == base::ErrorKind::cancelled) co_return std::move(list).error();
     if (!list || list->empty()) {
-        found.warnings.emplace_back("EKS did not say which Kubernetes versions it has; taken: " +
-                                    wanted.value_or(kTestedVersion));
-        co_return wanted.value_or(kTestedVersion);
+        const auto taken = wanted.value_or(kTestedVersion);
+        found.warnings.push_back("EKS did not say which Kubernetes versions it has; taken: " + taken +
+                                 (list ? "" : ": " + list.error().message));
+        co_return taken;
     }
     if (!wanted) co_return list->front();
     if (std::find(list->begin(), list->end(), *wanted) == list->end()) {
@@ -114,6 +118,7 @@ Task<std::vector<domain::Cidr>> taken_ranges(Call call, Findings& found) {
     }
     auto peers = co_await aws.collect(call.context, "ec2", "DescribeVpcPeeringConnections", JsonObject{});
     if (!peers) {
+        if (peers.error().kind == base::ErrorKind::cancelled) co_return std::move(peers).error();
         found.warnings.push_back("could not look at VPC peerings: " + peers.error().message);
         co_return taken;
     }
@@ -163,10 +168,12 @@ Task<void> check_given_vpc(Call call, NetworkInput network, Findings& found) {
     auto subnets =
         co_await call.services->aws.collect(call.context, "ec2", "DescribeSubnets", std::move(parameters));
     if (!subnets) {
+        if (subnets.error().kind == base::ErrorKind::cancelled) co_return std::move(subnets).error();
         found.faults.push_back(fault("/network/subnet_ids", "cannot be found: " + subnets.error().message));
         co_return base::ok();
     }
     auto known = co_await list_zones(call);
+    if (!known && known.error().kind == base::ErrorKind::cancelled) co_return std::move(known).error();
     if (!known) found.warnings.push_back("could not list zones: " + known.error().message);
     std::vector<std::string> zones;
     for (const auto& subnet : *subnets) {
@@ -280,6 +287,7 @@ Task<JsonObject> plan_cluster(Call call, ClusterInput input, Findings& found) {
     CO_CHECK_OK(co_await check_new_name(call, input.name));
     Target target;
     target.ref.name = target.ref.eks_name = input.name;
+    CO_CHECK_OK(co_await check_own_role(call));
     CO_TRY(auto params, co_await base_params(call, target));
     CO_TRY(auto version, co_await choose_version(call, input.kubernetes_version, found));
     CO_TRY(auto network, co_await plan_network(call, input.network.value_or(NetworkInput()), found));
@@ -295,7 +303,10 @@ Task<JsonObject> plan_cluster(Call call, ClusterInput input, Findings& found) {
         }
     }
     if (input.permissions_boundary_arn) params["permissions_boundary_arn"] = *input.permissions_boundary_arn;
-    if (input.kms_key_arn) params["kms_key_arn"] = *input.kms_key_arn;
+    if (input.kms_key_arn) {
+        check_key_region(call, *input.kms_key_arn, "/kms_key_arn", found);
+        params["kms_key_arn"] = *input.kms_key_arn;
+    }
     if (input.log_types) params["log_types"] = to_json_value(*input.log_types);
     if (input.tags) {
         check_tags(*input.tags, found);
@@ -322,12 +333,30 @@ std::vector<std::string> cluster_creates(const JsonObject& params) {
     return list;
 }
 
+namespace {
+
+// What AWS's own models refuse in the requests that the plan leads to, where no rule of ours has spoken of
+// the field already.
+void add_request_faults(const Plan& plan, Findings& found) {
+    for (auto& refused : flows::planned_faults(plan.flow, plan.flow_params)) {
+        const auto known =
+            std::any_of(found.faults.begin(), found.faults.end(), [&refused](const auto& each) {
+                return each.pointer == refused.pointer || each.pointer.starts_with(refused.pointer + "/") ||
+                       refused.pointer.starts_with(each.pointer + "/");
+            });
+        if (!known) found.faults.push_back(std::move(refused));
+    }
+}
+
+}  // namespace
+
 Task<Plan> finish_plan(Call call, Plan plan, Findings found) {
     CO_CHECK_OK(co_await check_interfaces(call, found));
+    add_request_faults(plan, found);
     if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
     plan.creates.insert(plan.creates.end(), found.creates.begin(), found.creates.end());
     if (plan.cost.empty() && !plan.no_change)
-        found.warnings.emplace_back("cost is left out: prices are not looked up");
+        CO_CHECK_OK(co_await put_cost(call, base::get_array(plan.flow_params, "groups"), plan));
     plan.quota = std::move(found.quota);
     plan.warnings.insert(plan.warnings.end(), found.warnings.begin(), found.warnings.end());
     co_return plan;

@@ -17,11 +17,15 @@ Task<Answer> run(Call call, DependencyList input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto rows, co_await flows::dependency_rows(call.services->clusters, call.context, target.ref,
                                                       flows::wanted_components(target.hyperpod)));
-    std::int64_t healthy = 0;
-    for (const auto& row : rows) healthy += base::get_bool(row, "healthy") ? 1 : 0;
+    std::int64_t healthy = 0, unknown = 0;
+    for (const auto& row : rows) {
+        healthy += base::get_bool(row, "healthy") ? 1 : 0;
+        unknown += base::get_string(row, "state") == "unknown" ? 1 : 0;
+    }
     Answer answer;
     answer.cluster = target.ref.name;
-    answer.summary = std::to_string(healthy) + " of " + std::to_string(rows.size()) + " components healthy.";
+    answer.summary = std::to_string(healthy) + " of " + std::to_string(rows.size()) + " components healthy" +
+                     (unknown == 0 ? "." : ", " + std::to_string(unknown) + " could not be seen.");
     answer.body["total"] = static_cast<std::int64_t>(rows.size());
     answer.body["dependencies"] = std::move(rows);
     co_return answer;

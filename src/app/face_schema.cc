@@ -88,11 +88,11 @@ std::string tool_description(const Meta& meta) {
 JsonObject body_schema(const Operation& operation) {
     const Meta& meta = operation.meta();
     JsonObject schema = operation.input_schema();
-    JsonObject& properties = schema["properties"].get_object();
     for (const auto& name : path_parameters(meta)) {
-        properties.erase(name);
+        schema["properties"].get_object().erase(name);
         remove_required(schema, name);
     }
+    JsonObject& properties = schema["properties"].get_object();  // no member of the schema moves from here on
     if (is_write(meta)) {
         properties["dry_run"] = described("boolean", "Answers with the plan; nothing is done.");
         properties["expected_plan"] =

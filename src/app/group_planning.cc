@@ -40,7 +40,11 @@ std::vector<std::string> group_sentences(const std::vector<domain::InstanceGroup
 
 Task<void> put_storage(Call call, StorageInput input, std::string at, JsonObject& params, Findings& found) {
     if (input.kind != "s3") {
-        found.faults.push_back(fault(at + "/kind", "fsx_lustre is not offered yet", {"s3"}));
+        // Its ports and zone are those of groups that stand.
+        found.faults.push_back(fault(at + "/kind",
+                                     "fsx_lustre is mounted once the cluster stands: leave it out here, then "
+                                     "storage.create",
+                                     {"s3"}));
         co_return base::ok();
     }
     if (input.file_system_id)
@@ -50,6 +54,7 @@ Task<void> put_storage(Call call, StorageInput input, std::string at, JsonObject
     if (bucket != own) {
         auto there = co_await flows::check_bucket(call.services->clusters, call.context, bucket,
                                                   base::get_string(params, "account"));
+        if (!there && there.error().kind == base::ErrorKind::cancelled) co_return std::move(there).error();
         const bool refused = !there && (there.error().code == "bucket_taken" ||
                                         there.error().kind == base::ErrorKind::not_found);
         if (refused) found.faults.push_back(fault(at + "/bucket", there.error().message));

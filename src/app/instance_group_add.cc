@@ -1,6 +1,7 @@
 // instance_group.add: one more group in a HyperPod cluster, up to usable nodes.
 #include "app/domain_makers.h"
 #include "app/group_planning.h"
+#include "app/group_standing.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
 
@@ -14,9 +15,20 @@ struct InstanceGroupAdd : domain::InstanceGroup {
 };
 BOOST_DESCRIBE_STRUCT(InstanceGroupAdd, (domain::InstanceGroup), (cluster))
 
-bool needs_continuous_provisioning(const InstanceGroupAdd& input) {
-    return input.min_count || input.autoscaled.value_or(false) || input.instance_types ||
-           (input.capacity && input.capacity->type == "spot");
+constexpr std::size_t kGroupsMost = 100;  // of a HyperPod cluster, by SageMaker's model
+
+base::Result<void> check_room(const JsonObject& hyperpod, const std::string& name) {
+    const auto& groups = base::get_array(hyperpod, "InstanceGroups");
+    for (const auto& group : groups) {
+        if (base::get_string(group, "InstanceGroupName") != name) continue;
+        return base::conflict_error("already_exists", "an instance group \"" + name + "\" exists already")
+            .with_hint("instance_group.update changes it; a new group needs another name.");
+    }
+    if (groups.size() < kGroupsMost) return base::ok();
+    return base::conflict_error("too_many_groups", "the HyperPod cluster has " +
+                                                       std::to_string(groups.size()) +
+                                                       " instance groups, the most that there can be")
+        .with_hint("Delete one that is not needed (instance_group.delete), or let a group grow.");
 }
 
 Task<Plan> plan(Call call, InstanceGroupAdd input) {
@@ -34,18 +46,12 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
                                        "cluster " + target.ref.name + " has no HyperPod cluster yet")
             .with_hint("Create it with hyperpod.create.");
     }
-    if (base::get_string(target.hyperpod, "NodeProvisioningMode") != "Continuous" &&
-        needs_continuous_provisioning(input)) {
-        co_return base::conflict_error("needs_continuous_provisioning",
-                                       "this HyperPod cluster works without continuous provisioning, which "
-                                       "Spot, min_count, instance_types and autoscaled need")
-            .with_hint("Ask for one instance type on demand, without a minimum.");
-    }
-    for (const auto& group : base::get_array(target.hyperpod, "InstanceGroups")) {
-        if (base::get_string(group, "InstanceGroupName") == input.name) {
-            co_return base::conflict_error("already_exists",
-                                           "an instance group \"" + input.name + "\" exists already");
-        }
+    CO_CHECK_OK(check_provisioning(target.hyperpod, domain::properties_of(input)));
+    CO_CHECK_OK(check_room(target.hyperpod, input.name));
+    if (input.autoscaled.value_or(false)) {
+        found.warnings.emplace_back(
+            "the group stays at 0 nodes until feature.update autoscaling takes it into the "
+            "HyperpodNodeClass");
     }
     CO_TRY(auto params, co_await base_params(call, target));
     CO_CHECK_OK(co_await add_cluster_settings(call, target, params));

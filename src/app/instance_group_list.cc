@@ -1,6 +1,7 @@
 // instance_group.list: the groups of a HyperPod cluster.
 #include "app/cluster_facts.h"
 #include "app/domain_makers.h"
+#include "app/group_standing.h"
 #include "app/typed_operation.h"
 
 namespace instantstart::app {
@@ -33,9 +34,31 @@ Task<void> add_zones(Call call, JsonArray& rows) {
     co_return base::ok();
 }
 
+// What a group was made with, beyond what cluster.get shows of it too.
+void add_settings(const JsonObject& hyperpod, JsonArray& rows) {
+    const auto& groups = base::get_array(hyperpod, "InstanceGroups");
+    for (std::size_t index = 0; index < rows.size() && index < groups.size(); ++index) {
+        const auto& details = groups[index];
+        const auto group = group_of(details.as_object(), "");
+        auto& row = rows[index].as_object();
+        if (group.interface_type) row["interface_type"] = *group.interface_type;
+        if (group.volume_size_gib) row["volume_size_gib"] = *group.volume_size_gib;
+        if (group.threads_per_core) row["threads_per_core"] = *group.threads_per_core;
+        if (group.autoscaled.value_or(false)) row["autoscaled"] = true;
+        row["taints"] = to_json(group).at("taints");
+        row["lifecycle_script"] = group.lifecycle_script.value_or("");
+        row["training_plan_status"] = base::get_string(details, "TrainingPlanStatus");
+        row["software"] = JsonObject{{"current", base::get_string(details, "CurrentImageId")},
+                                     {"desired", base::get_string(details, "DesiredImageId")},
+                                     {"status", base::get_string(details, "ImageVersionStatus")},
+                                     {"update", base::get_string(details, "SoftwareUpdateStatus")}};
+    }
+}
+
 Task<Answer> run(Call call, InstanceGroupList input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     auto rows = group_rows(target.hyperpod);
+    add_settings(target.hyperpod, rows);
     CO_CHECK_OK(co_await add_capacity_conditions(call, target.hyperpod, rows));
     CO_CHECK_OK(co_await add_zones(call, rows));
     Answer answer;

@@ -3,6 +3,7 @@
 #include "app/execute.h"
 #include "app/framework_operations.h"
 #include "app/typed_operation.h"
+#include "app/used_calls.h"
 
 namespace instantstart::app {
 
@@ -51,6 +52,7 @@ std::unique_ptr<Operation> make_plan_preview() {
         "What a changing operation would do: steps, what it creates, changes and removes, quota and cost. "
         "Does nothing.";
     meta.area = "operations";
+    meta.uses = used_by_planning();
     std::vector<Field> fields;
     fields.push_back(Field("operation", "The operation's id, for example cluster.create.")
                          .length(1, 64)

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/schema.h"
+#include "base/text.h"
 #include "domain/instance_type.h"
 #include "domain/names.h"
 
@@ -15,6 +16,17 @@ Task<std::vector<domain::Zone>> list_zones(Call call) {
     CO_TRY(auto answer, co_await call.services->aws.call(call.context, "ec2", "DescribeAvailabilityZones",
                                                          std::move(parameters)));
     co_return domain::zones_from(base::get_array(answer, "AvailabilityZones"));
+}
+
+Task<std::set<std::string>> zones_offering(Call call, std::string type) {
+    JsonObject parameters{{"LocationType", "availability-zone"},
+                          {"Filters", JsonArray{JsonObject{{"Name", "instance-type"},
+                                                           {"Values", JsonArray{JsonValue(type)}}}}}};
+    CO_TRY(auto rows, co_await call.services->aws.collect(
+                          call.context, "ec2", "DescribeInstanceTypeOfferings", std::move(parameters)));
+    std::set<std::string> zones;
+    for (const auto& row : rows) zones.insert(base::get_string(row, "Location"));
+    co_return zones;
 }
 
 namespace {
@@ -36,17 +48,6 @@ void check_zones(const std::vector<InstanceGroup>& groups, const std::string& at
     }
 }
 
-Task<std::set<std::string>> zones_offering(Call call, std::string type) {
-    JsonObject parameters{{"LocationType", "availability-zone"},
-                          {"Filters", JsonArray{JsonObject{{"Name", "instance-type"},
-                                                           {"Values", JsonArray{JsonValue(type)}}}}}};
-    CO_TRY(auto rows, co_await call.services->aws.collect(
-                          call.context, "ec2", "DescribeInstanceTypeOfferings", std::move(parameters)));
-    std::set<std::string> zones;
-    for (const auto& row : rows) zones.insert(base::get_string(row, "Location"));
-    co_return zones;
-}
-
 Task<void> check_offerings(Call call, std::vector<InstanceGroup> groups, std::string at, Findings& found) {
     for (std::size_t index = 0; index < groups.size(); ++index) {
         for (const auto& name : groups[index].types()) {
@@ -54,6 +55,7 @@ Task<void> check_offerings(Call call, std::vector<InstanceGroup> groups, std::st
             if (type == nullptr) continue;
             auto zones = co_await zones_offering(call, type->ec2_name());
             if (!zones) {
+                if (zones.error().kind == base::ErrorKind::cancelled) co_return std::move(zones).error();
                 found.warnings.push_back("could not see where " + name +
                                          " is offered: " + zones.error().message);
                 continue;
@@ -158,12 +160,23 @@ void count_interfaces(const GroupRequest& request, Findings& found) {
 
 }  // namespace
 
+void check_key_region(Call call, const std::string& key_arn, const std::string& pointer, Findings& found) {
+    const auto parts = base::split(key_arn, ':');
+    const auto region = call.services->aws.region();
+    if (parts.size() > 3 && parts[3] != region)
+        found.faults.push_back(fault(pointer, "must be a key of " + region + ", not of " + parts[3]));
+}
+
 Task<Findings> check_instance_groups(Call call, GroupRequest request) {
     Findings found;
     if (request.at.empty()) {
         found.faults = domain::check_group(request.groups.front(), "");
     } else {
         found.faults = domain::check_groups(request.groups, request.at, {});
+    }
+    for (std::size_t index = 0; index < request.groups.size(); ++index) {
+        const auto& key = request.groups[index].kms_key_arn;
+        if (key) check_key_region(call, *key, at_of(request.at, index) + "/kms_key_arn", found);
     }
     auto zones = co_await list_zones(call);
     if (zones) {
@@ -175,6 +188,7 @@ Task<Findings> check_instance_groups(Call call, GroupRequest request) {
     CO_CHECK_OK(co_await check_offerings(call, request.groups, request.at, found));
     CO_CHECK_OK(co_await check_group_quotas(call, request, found));
     CO_CHECK_OK(co_await check_addresses(call, request, found));
+    CO_CHECK_OK(co_await check_training_plans(call, request, found));
     count_interfaces(request, found);
     for (auto& refused : domain::check_pods(request.groups, request.at, request.pods))
         found.faults.push_back(std::move(refused));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Findings {
 };
 
 Task<std::vector<domain::Zone>> list_zones(Call call);
+// Names of the zones that offer an EC2 instance type (without "ml.").
+Task<std::set<std::string>> zones_offering(Call call, std::string type);
 
 // Groups and where they go.
 struct GroupRequest {
@@ -35,6 +38,12 @@ struct GroupRequest {
 };
 // Their own rules, zones, offerings, quotas over all clusters, addresses of the subnets, pods per node.
 Task<Findings> check_instance_groups(Call call, GroupRequest request);
+
+// The training plans that groups name: type, zone, dates and free count.
+Task<void> check_training_plans(Call call, GroupRequest request, Findings& found);
+
+// The region of a key's ARN, which must be the one where it is used: keys work in their own region alone.
+void check_key_region(Call call, const std::string& key_arn, const std::string& pointer, Findings& found);
 
 // Its subnet_id, and security_group_ids with it.
 Task<void> check_given_subnet(Call call, domain::InstanceGroup group, std::string at, Findings& found);
@@ -65,7 +74,10 @@ struct QuotaLimit {
     std::string code;
 };
 using QuotaLimits = std::map<std::string, QuotaLimit>;  // by name
-Task<QuotaLimits> quota_limits(Call call, std::string service);
+// A plan is refused by what is so now: a quota that was raised a moment ago must count. For a list what is
+// kept will do.
+enum class Look : std::uint8_t { fresh, kept_will_do };
+Task<QuotaLimits> quota_limits(Call call, std::string service, Look look);
 
 // One quota against what is wanted: a row of the plan, and a fault where it is too small.
 struct Demand {

@@ -39,6 +39,7 @@ Task<void> check_given_groups(Call call, domain::InstanceGroup group, std::strin
     auto groups = co_await call.services->aws.collect(call.context, "ec2", "DescribeSecurityGroups",
                                                       std::move(parameters));
     if (!groups && !groups.error().code.starts_with("InvalidGroup")) {
+        if (groups.error().kind == base::ErrorKind::cancelled) co_return std::move(groups).error();
         found.warnings.push_back("could not look at the security groups: " + groups.error().message);
         co_return base::ok();
     }
@@ -71,6 +72,7 @@ Task<void> check_given_subnet(Call call, domain::InstanceGroup group, std::strin
         co_await call.services->aws.collect(call.context, "ec2", "DescribeSubnets", std::move(parameters));
     const auto pointer = at + "/subnet_id";
     if (!subnets && !subnets.error().code.starts_with("InvalidSubnetID")) {
+        if (subnets.error().kind == base::ErrorKind::cancelled) co_return std::move(subnets).error();
         found.warnings.push_back("could not look at " + *group.subnet_id + ": " + subnets.error().message);
         co_return base::ok();
     }

@@ -27,8 +27,8 @@ Task<Usage> hyperpod_usage(Call call) {
     co_return usage;
 }
 
-Task<QuotaLimits> quota_limits(Call call, std::string service) {
-    auto& aws = call.services->aws;
+Task<QuotaLimits> quota_limits(Call call, std::string service, Look look) {
+    auto& aws = look == Look::fresh ? call.services->clusters.aws() : call.services->aws;
     QuotaLimits limits;
     for (const char* operation :
          {"ListAWSDefaultServiceQuotas", "ListServiceQuotas"}) {  // applied values come second and win
@@ -82,7 +82,7 @@ namespace {
 
 // Limits of a service; none, with a warning, where they cannot be seen.
 Task<std::optional<QuotaLimits>> limits_or_warning(Call call, std::string service, Findings& found) {
-    auto limits = co_await quota_limits(call, service);
+    auto limits = co_await quota_limits(call, service, Look::fresh);
     if (limits) co_return std::optional<QuotaLimits>(std::move(*limits));
     if (limits.error().kind == base::ErrorKind::cancelled) co_return std::move(limits).error();
     found.warnings.push_back("could not look quotas of " + service + " up: " + limits.error().message);

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/denial.h"
 #include "base/digest.h"
 
 namespace instantstart::app {
@@ -37,6 +38,24 @@ JsonArray project_steps(const Plan& plan, const Services& services) {
 bool is_foreign(const base::Error& error) {
     return !error.aws_request_id.empty() ||
            (!error.code.empty() && std::isupper(static_cast<unsigned char>(error.code[0])) != 0);
+}
+
+bool may_pass(base::ErrorKind kind) {
+    using base::ErrorKind;
+    return kind == ErrorKind::unavailable || kind == ErrorKind::throttled || kind == ErrorKind::deadline ||
+           kind == ErrorKind::unknown_outcome;
+}
+
+// With the AWS operation that failed before its words, and what to do about faults that pass.
+base::Error named(base::Error error) {
+    const auto operation = base::get_string(error.extra, "aws_operation");
+    if (!operation.empty() && error.message.find(operation) == std::string::npos)
+        error.message = operation + ": " + error.message;
+    if (!error.hint.empty() || !may_pass(error.kind)) return error;
+    error.hint = operation.empty() ? "This is likely to pass: try again in some seconds."
+                                   : "A fault on the side of AWS that is likely to pass: try again in some "
+                                     "seconds. Where it lasts, look at the AWS Health Dashboard.";
+    return error;
 }
 
 base::Error renamed(base::Error error, base::ErrorKind kind, const char* code) {
@@ -132,7 +151,7 @@ base::Error public_error(base::Error error) {
     using base::ErrorKind;
     if (error.kind == ErrorKind::unknown_outcome ||
         (error.kind == ErrorKind::deadline && error.code != "deadline")) {
-        return renamed(std::move(error), ErrorKind::deadline, "upstream_timeout");
+        return renamed(named(std::move(error)), ErrorKind::deadline, "upstream_timeout");
     }
     if (!is_foreign(error)) return error;
     if (error.code == "CredentialsUnavailable" || error.code == "CredentialsExpired") {
@@ -143,6 +162,7 @@ base::Error public_error(base::Error error) {
             error.code == "CredentialsExpired" ? "credentials_expired" : "credentials_unavailable";
         return renamed(std::move(error), ErrorKind::unavailable, code);
     }
+    if (read_denial(error)) return explain_denial(std::move(error));
     if (error.kind == ErrorKind::denied) {
         if (error.hint.empty()) {
             error.hint =
@@ -152,7 +172,7 @@ base::Error public_error(base::Error error) {
         return renamed(std::move(error), ErrorKind::denied, "aws_access_denied");
     }
     if (error.kind == ErrorKind::not_found || error.kind == ErrorKind::cancelled) return error;
-    return renamed(std::move(error), ErrorKind::unavailable, "upstream_error");
+    return renamed(named(std::move(error)), ErrorKind::unavailable, "upstream_error");
 }
 
 }  // namespace instantstart::app

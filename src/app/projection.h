@@ -28,7 +28,8 @@ void tidy_answer(JsonObject& body);
 JsonObject resolved(const std::string& cluster, const std::string& account, const std::string& region);
 
 // The error as a user of any face sees it: errors of AWS and Kubernetes get our codes (aws_access_denied,
-// upstream_error, upstream_timeout, credentials_unavailable) with theirs beside; our own pass through.
+// upstream_error, upstream_timeout, credentials_unavailable) with theirs beside, the AWS operation
+// named and a hint where the fault may pass; our own pass through.
 base::Error public_error(base::Error error);
 
 }  // namespace instantstart::app

@@ -17,7 +17,7 @@ struct QuotaList {
 BOOST_DESCRIBE_STRUCT(QuotaList, (), (instance_type))
 
 Task<Answer> run(Call call, QuotaList input) {
-    CO_TRY(auto limits, co_await quota_limits(call, "sagemaker"));
+    CO_TRY(auto limits, co_await quota_limits(call, "sagemaker", Look::kept_will_do));
     CO_TRY(auto usage, co_await hyperpod_usage(call));
     JsonArray rows;
     for (const auto& [name, limit] : limits) {

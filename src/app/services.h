@@ -18,6 +18,7 @@ class Clusters;  // flows/clusters.h: registry, Kubernetes access, caches
 namespace instantstart::app {
 
 class Catalogue;
+class Fleet;
 class Identity;
 
 struct Settings {
@@ -40,12 +41,13 @@ struct Services {
           clusters(clusters),
           settings(std::move(settings)) {}
     rt::Clock& clock;
-    aws::Client& aws;
+    aws::Client& aws;  // may answer from what is kept (aws/shared_reads.h); clusters.aws() never does
     store::Store& store;
     ops::Engine& engine;
     flows::Clusters& clusters;
     Settings settings;
     const Catalogue* catalogue = nullptr;
+    Fleet* fleet = nullptr;        // what queries read of running clusters, app/fleet.h
     Identity* identity = nullptr;  // whose account it is, app/identity.h
     // The steps of a flow for these parameters, for plans that name a flow only. Set by the composition root.
     std::function<std::vector<ops::Step>(const std::string& flow, const base::JsonObject& params)> flow_steps;

@@ -1,7 +1,9 @@
-// storage.list, storage.create, storage.delete, storage.browse: S3 buckets mounted in pods.
+// storage.list, storage.create, storage.delete, storage.browse: S3 buckets and file systems of FSx for
+// Lustre, mounted in pods.
 #include "app/cursor.h"
 #include "app/domain_makers.h"
 #include "app/group_planning.h"
+#include "app/lustre_planning.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
 #include "domain/names.h"
@@ -42,29 +44,49 @@ Task<JsonObject> find_storage(Call call, flows::ClusterRef ref, std::string name
     co_return base::not_found_error("storage \"" + name + "\"").with_hint("storage.list names the storages.");
 }
 
+// What lies behind a storage, by kind.
+std::string source_key(const JsonObject& storage) {
+    return base::get_string(storage, "kind") == "fsx_lustre" ? "file_system_id" : "bucket";
+}
+std::string source_id(const JsonObject& storage) {
+    return base::get_string(storage, source_key(storage));
+}
+std::string source_of(const JsonObject& storage) {
+    return (source_key(storage) == "bucket" ? "bucket " : "file system ") + source_id(storage);
+}
+
 Task<Plan> plan_create(Call call, StorageCreate input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto params, co_await base_params(call, target));
     CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     Findings found;
-    CO_CHECK_OK(co_await put_storage(call, static_cast<const StorageInput&>(input), "", params, found));
+    const auto& wanted = static_cast<const StorageInput&>(input);
+    if (input.kind == "fsx_lustre") {
+        CO_CHECK_OK(co_await put_lustre_storage(call, target, wanted, params, found));
+    } else {
+        CO_CHECK_OK(co_await put_storage(call, wanted, "", params, found));
+    }
     Plan made;
     made.resource = "cluster/" + target.ref.name + "/storage/" + input.name;
     made.flow = "storage_create";
     auto existing = co_await find_storage(call, target.ref, input.name);
     if (existing && found.faults.empty()) {
         const auto& storage = base::get_object(params, "storage");
-        const bool same = base::get_string(*existing, "bucket") == base::get_string(storage, "bucket") &&
+        const bool same = source_of(*existing) == source_of(storage) &&
                           base::get_string(*existing, "namespace") == input.namespace_;
         if (!same)
-            co_return base::conflict_error(
-                "already_exists", "a storage \"" + input.name + "\" of another bucket exists already");
-        made.no_change = base::get_string(*existing, "status") == "Bound";
-        made.no_change_result =
-            JsonObject{{"claim", input.name}, {"bucket", base::get_string(storage, "bucket")}};
+            co_return base::conflict_error("already_exists", "a storage \"" + input.name + "\" on " +
+                                                                 source_of(*existing) + " exists already")
+                .with_hint("Choose another name, or delete that storage first.");
+        made.no_change =
+            base::get_string(*existing, "status") == "Bound" && base::get_array(storage, "rules").empty();
+        made.no_change_result = JsonObject{{"claim", input.name}, {source_key(storage), source_id(storage)}};
     }
-    made.creates.push_back("claim " + input.namespace_ + "/" + input.name + " on bucket " +
-                           base::get_string(params, "storage.bucket"));
+    const auto& storage = base::get_object(params, "storage");
+    made.creates.push_back("claim " + input.namespace_ + "/" + input.name + " on " + source_of(storage));
+    for (const auto& rule : base::get_array(storage, "rules"))
+        made.changes.push_back("security group " + base::get_string(rule, "group") +
+                               " lets Lustre's ports in from " + base::get_string(rule, "peer"));
     made.flow_params = std::move(params);
     co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
@@ -83,7 +105,7 @@ Task<Plan> plan_delete(Call call, StorageDelete input) {
     made.resource = "cluster/" + target.ref.name + "/storage/" + input.storage;
     made.flow = "storage_delete";
     made.removes.push_back("claim " + base::get_string(storage, "namespace") + "/" + input.storage +
-                           " and its volume; bucket " + base::get_string(storage, "bucket") + " stays");
+                           " and its volume; " + source_of(storage) + " stays");
     made.confirm_value = input.storage;
     params["storage"] = std::move(storage);
     made.flow_params = std::move(params);
@@ -117,6 +139,11 @@ JsonArray object_rows(const JsonObject& page) {
 Task<Answer> browse(Call call, StorageBrowse input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto storage, co_await find_storage(call, target.ref, input.storage));
+    if (base::get_string(storage, "kind") != "s3") {
+        co_return base::conflict_error("not_browsable",
+                                       "the files of " + source_of(storage) + " are seen by pods alone")
+            .with_hint("Mount the claim in a pod and list them there.");
+    }
     CO_TRY(auto who, co_await call.services->clusters.identity(call.context));
     const auto scope = cursor_scope(
         "storage.browse", call.caller,
@@ -163,15 +190,17 @@ Field storage_field() {
 }  // namespace
 
 std::unique_ptr<Operation> make_storage_list() {
-    auto meta = storage_meta("storage.list", "GET", "",
-                             "The storages of a cluster: their buckets, claims and whether they are bound.");
+    auto meta = storage_meta(
+        "storage.list", "GET", "",
+        "The storages of a cluster: their buckets or file systems, claims and whether they are bound.");
     return make_query<StorageList>(std::move(meta), {cluster_field()}, &list);
 }
 
 std::unique_ptr<Operation> make_storage_create() {
     auto meta = storage_meta(
         "storage.create", "POST", "",
-        "Mount a bucket in pods: Mountpoint's driver with its role, a volume and a claim that pods name.");
+        "Mount a bucket or an FSx for Lustre file system in pods: the driver, a volume and a claim that pods "
+        "name.");
     meta.role = Role::operator_role;
     meta.shows_result = "storage.list";
     meta.uses = used_by_storage();
@@ -180,14 +209,16 @@ std::unique_ptr<Operation> make_storage_create() {
 }
 
 std::unique_ptr<Operation> make_storage_delete() {
-    auto meta = storage_meta("storage.delete", "DELETE", "/{storage}",
-                             "Delete a storage's claim and volume; the bucket and its data stay.");
+    auto meta =
+        storage_meta("storage.delete", "DELETE", "/{storage}",
+                     "Delete a storage's claim and volume; bucket or file system and their data stay.");
     meta.role = Role::operator_role;
     meta.removes = Removes::always;
     meta.default_tool = false;
     meta.shows_result = "storage.list";
     meta.uses.insert(meta.uses.end(),
-                     {"iam:GetRole", "iam:GetRolePolicy", "iam:DeleteRolePolicy", "sts:GetCallerIdentity"});
+                     {"ec2:DescribeSecurityGroups", "ec2:RevokeSecurityGroupIngress", "iam:GetRole",
+                      "iam:GetRolePolicy", "iam:DeleteRolePolicy", "sts:GetCallerIdentity"});
     return make_long_running<StorageDelete>(std::move(meta), {cluster_field(), storage_field()},
                                             &plan_delete);
 }

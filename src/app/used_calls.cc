@@ -35,7 +35,7 @@ Calls bucket() {
     return {"s3:HeadBucket",           "s3:CreateBucket",        "s3:GetPublicAccessBlock",
             "s3:PutPublicAccessBlock", "s3:GetBucketEncryption", "s3:PutBucketEncryption",
             "s3:GetBucketPolicy",      "s3:PutBucketPolicy",     "s3:GetBucketTagging",
-            "s3:PutBucketTagging"};
+            "s3:PutBucketTagging",     "s3:ListObjectsV2"};
 }
 
 Calls oidc() {
@@ -85,29 +85,209 @@ Calls used_by_cluster_create() {
 }
 
 Calls used_by_hyperpod() {
+    return joined_calls({roles(),
+                         cluster_access(),
+                         addons(),
+                         bucket(),
+                         {"ec2:AssociateVpcCidrBlock",
+                          "ec2:DescribeVpcEndpoints",
+                          "ec2:ModifyVpcEndpoint",
+                          "pricing:GetProducts",
+                          "sagemaker:DescribeTrainingPlan",
+                          "ec2:DescribeVpcs",
+                          "ec2:DescribeSubnets",
+                          "ec2:CreateSubnet",
+                          "ec2:DescribeRouteTables",
+                          "ec2:AssociateRouteTable",
+                          "ec2:DescribeAvailabilityZones",
+                          "ec2:DescribeInstanceTypeOfferings",
+                          "ec2:DescribeNetworkInterfaces",
+                          "ec2:DescribeSecurityGroups",
+                          "s3:HeadObject",
+                          "s3:PutObject",
+                          "sagemaker:CreateCluster",
+                          "sagemaker:UpdateCluster",
+                          "sagemaker:DescribeCluster",
+                          "sagemaker:ListClusters",
+                          "sagemaker:ListClusterNodes",
+                          "sagemaker:ListClusterEvents",
+                          "service-quotas:ListServiceQuotas",
+                          "service-quotas:ListAWSDefaultServiceQuotas"}});
+}
+
+Calls used_by_group_change() {
+    return joined_calls(
+        {cluster_access(),
+         {"ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
+          "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "iam:GetRole", "pricing:GetProducts",
+          "sagemaker:DescribeCluster", "sagemaker:DescribeTrainingPlan", "sagemaker:ListClusterEvents",
+          "sagemaker:ListClusterNodes", "sagemaker:ListClusters", "sagemaker:UpdateCluster",
+          "service-quotas:ListAWSDefaultServiceQuotas", "service-quotas:ListServiceQuotas",
+          "sts:GetCallerIdentity"}});
+}
+
+Calls used_by_node_action(std::string batch_call) {
+    return joined_calls(
+        {cluster_access(),
+         {std::move(batch_call), "iam:GetRole", "sagemaker:DescribeCluster", "sagemaker:DescribeClusterNode",
+          "sagemaker:ListClusters", "sts:GetCallerIdentity"}});
+}
+
+Calls used_by_node_group_add() {
     return joined_calls(
         {roles(),
          cluster_access(),
-         addons(),
-         bucket(),
-         {"ec2:DescribeVpcs", "ec2:DescribeSubnets", "ec2:CreateSubnet", "ec2:DescribeRouteTables",
-          "ec2:AssociateRouteTable", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
-          "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups", "s3:HeadObject", "s3:PutObject",
-          "sagemaker:CreateCluster", "sagemaker:UpdateCluster", "sagemaker:DescribeCluster",
-          "sagemaker:ListClusters", "sagemaker:ListClusterNodes", "sagemaker:ListClusterEvents",
-          "service-quotas:ListServiceQuotas", "service-quotas:ListAWSDefaultServiceQuotas"}});
+         {"ec2:AssociateRouteTable", "ec2:AssociateVpcCidrBlock", "ec2:CreateLaunchTemplate",
+          "ec2:CreateSubnet", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
+          "ec2:DescribeLaunchTemplates", "ec2:DescribeRouteTables", "ec2:DescribeSubnets",
+          "ec2:DescribeVpcEndpoints", "ec2:DescribeVpcs", "ec2:ModifyVpcEndpoint", "eks:CreateNodegroup",
+          "eks:DescribeNodegroup", "sagemaker:DescribeCluster", "sagemaker:ListClusters"}});
+}
+
+Calls used_by_node_group_change() {
+    return joined_calls(
+        {cluster_access(),
+         {"ec2:DescribeSubnets", "eks:DescribeNodegroup", "eks:UpdateNodegroupConfig", "iam:GetRole",
+          "sagemaker:DescribeCluster", "sagemaker:ListClusters", "sts:GetCallerIdentity"}});
+}
+
+Calls used_by_node_group_removal() {
+    return {"ec2:DeleteLaunchTemplate",
+            "ec2:DescribeLaunchTemplates",
+            "eks:DeleteNodegroup",
+            "eks:DescribeCluster",
+            "eks:DescribeNodegroup",
+            "iam:DeleteRole",
+            "iam:DeleteRolePolicy",
+            "iam:DetachRolePolicy",
+            "iam:GetRole",
+            "iam:ListAttachedRolePolicies",
+            "iam:ListInstanceProfilesForRole",
+            "iam:ListRolePolicies",
+            "iam:RemoveRoleFromInstanceProfile",
+            "sagemaker:DescribeCluster",
+            "sagemaker:ListClusters",
+            "sts:GetCallerIdentity"};
+}
+
+Calls used_by_software_update() {
+    return joined_calls(
+        {cluster_access(),
+         {"iam:GetRole", "sagemaker:DescribeCluster", "sagemaker:DescribeTrainingPlan",
+          "sagemaker:ListClusterEvents", "sagemaker:ListClusterNodes", "sagemaker:ListClusters",
+          "sagemaker:UpdateClusterSoftware", "sts:GetCallerIdentity"}});
 }
 
 Calls used_by_storage() {
-    return joined_calls({roles(), cluster_access(), addons(), bucket(), oidc(), {"iam:DeleteRolePolicy"}});
+    return joined_calls({roles(),
+                         cluster_access(),
+                         addons(),
+                         bucket(),
+                         oidc(),
+                         {"ec2:AuthorizeSecurityGroupIngress", "ec2:DescribeNetworkInterfaces",
+                          "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "fsx:DescribeFileSystems",
+                          "sagemaker:DescribeCluster", "sagemaker:ListClusters"}});
 }
 
 Calls used_by_cluster_launch() {
-    return joined_calls({used_by_cluster_create(), used_by_hyperpod(), used_by_storage()});
+    return joined_calls(
+        {used_by_cluster_create(), used_by_hyperpod(), used_by_storage(), used_by_feature_update()});
+}
+
+Calls used_by_feature_list() {
+    return {"eks:DescribeCluster",
+            "eks:DescribeAddon",
+            "eks:ListPodIdentityAssociations",
+            "eks:DescribePodIdentityAssociation",
+            "sagemaker:DescribeCluster",
+            "sagemaker:ListClusters",
+            "sagemaker:ListTags",
+            "s3:HeadBucket",
+            "s3:GetBucketTagging",
+            "s3:GetPublicAccessBlock",
+            "s3:GetBucketEncryption",
+            "s3:GetBucketPolicy",
+            "s3:ListObjectsV2",
+            "sagemaker:DescribeMlflowTrackingServer",
+            "sagemaker:ListMlflowApps",
+            "sagemaker:DescribeMlflowApp",
+            "amp:ListWorkspaces",
+            "amp:DescribeWorkspace",
+            "iam:GetRole",
+            "iam:GetRolePolicy",
+            "iam:ListAttachedRolePolicies",
+            "iam:GetOpenIDConnectProvider",
+            "sts:GetCallerIdentity"};
+}
+
+Calls used_by_feature_update() {
+    return joined_calls({used_by_feature_list(),
+                         roles(),
+                         cluster_access(),
+                         addons(),
+                         oidc(),
+                         bucket(),
+                         {"s3:ListObjectVersions",
+                          "s3:DeleteObjects",
+                          "s3:DeleteBucket",
+                          "iam:UpdateAssumeRolePolicy",
+                          "iam:DetachRolePolicy",
+                          "iam:ListRolePolicies",
+                          "iam:DeleteRolePolicy",
+                          "iam:ListInstanceProfilesForRole",
+                          "iam:DeleteRole",
+                          "iam:DeleteOpenIDConnectProvider",
+                          "eks:CreatePodIdentityAssociation",
+                          "eks:UpdatePodIdentityAssociation",
+                          "eks:DeletePodIdentityAssociation",
+                          "sagemaker:UpdateCluster",
+                          "sagemaker:AddTags",
+                          "sagemaker:DeleteTags",
+                          "sagemaker:CreateMlflowTrackingServer",
+                          "sagemaker:StartMlflowTrackingServer",
+                          "sagemaker:DeleteMlflowTrackingServer",
+                          "sagemaker:CreateMlflowApp",
+                          "sagemaker:DeleteMlflowApp",
+                          "amp:CreateWorkspace",
+                          "amp:DeleteWorkspace",
+                          "eks:ListNodegroups",
+                          "pricing:GetProducts"}});
+}
+
+Calls used_by_planning() {
+    return {"ec2:DescribeAddresses",
+            "ec2:DescribeAvailabilityZones",
+            "ec2:DescribeInstanceTypeOfferings",
+            "ec2:DescribeInternetGateways",
+            "ec2:DescribeNatGateways",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcPeeringConnections",
+            "ec2:DescribeVpcs",
+            "eks:DescribeAddon",
+            "eks:DescribeCluster",
+            "eks:DescribeClusterVersions",
+            "eks:ListClusters",
+            "iam:GetRole",
+            "iam:ListOpenIDConnectProviders",
+            "iam:ListRoles",
+            "pricing:GetProducts",
+            "s3:HeadBucket",
+            "s3:ListObjectsV2",
+            "sagemaker:DescribeCluster",
+            "sagemaker:DescribeTrainingPlan",
+            "sagemaker:ListClusters",
+            "service-quotas:ListAWSDefaultServiceQuotas",
+            "service-quotas:ListServiceQuotas",
+            "sts:GetCallerIdentity"};
 }
 
 Calls used_by_dependencies() {
-    return joined_calls({cluster_access(), addons(), {"sts:GetCallerIdentity", "sagemaker:DescribeCluster"}});
+    return joined_calls(
+        {cluster_access(),
+         addons(),
+         {"sts:GetCallerIdentity", "iam:GetRole", "sagemaker:DescribeCluster", "sagemaker:ListClusters"}});
 }
 
 Calls used_by_cluster_delete() {
@@ -127,6 +307,8 @@ Calls used_by_cluster_delete() {
             "ec2:ReleaseAddress",
             "ec2:DescribeVpcEndpoints",
             "ec2:DeleteVpcEndpoints",
+            "ec2:DescribeLaunchTemplates",
+            "ec2:DeleteLaunchTemplate",
             "ec2:DescribeNetworkInterfaces",
             "ec2:DeleteNetworkInterface",
             "ec2:DescribeInternetGateways",

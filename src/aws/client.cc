@@ -1,10 +1,8 @@
 #include "aws/client.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "aws/client_impl.h"
-#include "aws/pages.h"
 #include "base/text.h"
 
 namespace instantstart::aws {
@@ -47,55 +45,27 @@ Task<JsonArray> Client::collect(Context context, std::string service, std::strin
                    kItemsMax);
 }
 
-ClientImpl::ClientImpl(ClientSettings settings, Profiles profiles, ModelSet models,
+Task<JsonObject> Client::explain(Context) {
+    co_return JsonObject();
+}
+
+ClientImpl::ClientImpl(ClientSettings settings, RetrySettings retry, Profiles profiles, ModelSet models,
                        http::Transport& transport, rt::Clock& clock)
     : settings_(std::move(settings)),
       profiles_(std::move(profiles)),
       models_(std::move(models)),
       transport_(transport),
       clock_(clock),
-      credentials_(make_source(), clock) {}
-
-std::unique_ptr<CredentialSource> ClientImpl::make_source() {
-    if (!settings_.access_key.empty()) {
-        Credentials fixed;
-        fixed.access_key = settings_.access_key;
-        fixed.secret_key = settings_.secret_key;
-        fixed.session_token = settings_.session_token;
-        return make_fixed_credentials(std::move(fixed));
-    }
-    SourceNeeds needs;
-    needs.environment = settings_.environment;
-    needs.transport = &transport_;
-    needs.clock = &clock_;
-    needs.sts = [this](Context context, std::string operation, JsonObject parameters,
-                       Credentials credentials) {
-        return call_sts(std::move(context), std::move(operation), std::move(parameters),
-                        std::move(credentials));
-    };
-    return make_credential_chain(std::move(needs));
-}
-
-std::string ClientImpl::region() const {
-    return settings_.region;
-}
-std::string ClientImpl::partition() const {
-    return partition_of(settings_.region);
-}
-
-Task<JsonObject> ClientImpl::call_sts(Context context, std::string operation, JsonObject parameters,
-                                      Credentials credentials) {
-    CallOptions options;
-    options.timeout = std::chrono::seconds(10);
-    CO_TRY(Prepared prepared, prepare("sts", operation, std::move(parameters), options));
-    prepared.fixed_credentials = std::move(credentials);
-    co_return co_await run(std::move(context), std::move(prepared));
-}
+      credentials_(make_source(), clock),
+      retry_(retry) {}
 
 Task<JsonObject> ClientImpl::call(Context context, std::string service, std::string operation,
                                   JsonObject parameters, CallOptions options) {
     CO_TRY(Prepared prepared, prepare(service, operation, std::move(parameters), options));
-    co_return co_await run(std::move(context), std::move(prepared));
+    auto answer = co_await run(std::move(context), std::move(prepared));
+    // AWS's words seldom say what was asked ("an unknown error", EC2's refusals): then the call does.
+    if (!answer) answer.error().extra["aws_operation"] = service + ":" + operation;
+    co_return answer;
 }
 
 base::Result<ClientImpl::Prepared> ClientImpl::prepare(const std::string& service,
@@ -116,6 +86,7 @@ base::Result<ClientImpl::Prepared> ClientImpl::prepare(const std::string& servic
     out.bucket = out.service->name == "s3" ? base::get_string(parameters, "Bucket") : "";
     out.repeat = has_token || out.operation->read_only() ? Repeat::safe : Repeat::unsafe;
     out.timeout = options.timeout;
+    out.attempts = options.attempts;
     return out;
 }
 
@@ -125,30 +96,10 @@ std::string ClientImpl::new_token() {
     return token;
 }
 
-Task<JsonArray> ClientImpl::collect(Context context, std::string service, std::string operation,
-                                    JsonObject parameters, std::size_t max_items) {
-    const model::Service* found = models_.find(service);
-    const model::Operation* listing = found == nullptr ? nullptr : found->operation(operation);
-    if (listing == nullptr) co_return unknown_operation(service, operation);
-    JsonArray out;
-    while (true) {
-        CallOptions options;
-        CO_TRY(const JsonObject page, co_await call(context, service, operation, parameters, options));
-        for (const JsonValue& item : items_of_page(*listing, page)) {
-            if (out.size() == max_items) {
-                co_return base::invalid_error(
-                    "too_many_items", operation + " has more than " + std::to_string(max_items) + " items");
-            }
-            out.push_back(item);
-        }
-        if (!advance(*listing, page, parameters)) co_return out;
-    }
-}
-
 Task<std::string> ClientImpl::eks_token(Context context, std::string cluster) {
     const model::Service* sts = models_.find("sts");
     if (sts == nullptr) co_return unknown_operation("sts", "GetCallerIdentity");
-    CO_TRY(const Endpoint endpoint, endpoint_of(*sts));
+    CO_TRY(const Endpoint endpoint, endpoint_of(*sts, ""));
     CO_TRY(const Credentials credentials, co_await credentials_.get(context));
     http::Request request;
     request.scheme = endpoint.scheme;
@@ -166,31 +117,6 @@ Task<std::string> ClientImpl::eks_token(Context context, std::string cluster) {
     url.host = endpoint.host;
     url.port = endpoint.port;
     co_return "k8s-aws-v1." + base::base64url_encode(url.scheme + "://" + url.authority() + target);
-}
-
-base::Result<Endpoint> ClientImpl::endpoint_of(const model::Service& service) const {
-    const std::string fixed =
-        endpoint_override(service, settings_.endpoint_url, settings_.environment, profiles_);
-    return resolve_endpoint(service, settings_.region, fixed);
-}
-
-base::Result<std::unique_ptr<Client>> make_client(ClientSettings settings, http::Transport& transport,
-                                                  rt::Clock& clock) {
-    if (!settings.environment) {
-        settings.environment = [](const std::string& name) {
-            const char* value = std::getenv(name.c_str());
-            return std::string(value == nullptr ? "" : value);
-        };
-    }
-    Profiles profiles = Profiles::read(settings.environment);
-    if (settings.region.empty()) settings.region = region_from(settings.environment, profiles);
-    if (settings.region.empty()) {
-        return base::invalid_error("no_region", "no AWS region is set")
-            .with_hint("Set AWS_REGION, or a region in the profile, or pass --region.");
-    }
-    TRY(ModelSet models, ModelSet::make(settings.models_dir));
-    return std::unique_ptr<Client>(
-        new ClientImpl(std::move(settings), std::move(profiles), std::move(models), transport, clock));
 }
 
 }  // namespace instantstart::aws

@@ -9,12 +9,14 @@
 // AWS's own
 // ("InvalidVpcID.NotFound", "ResourceInUseException"), `message` AWS's message, `aws_request_id` set. A
 // mutating call whose answer was lost is `unknown_outcome` unless the model gives the call an idempotency
-// token (then it is repeated as it was). Credentials that cannot be had or have expired: kind denied, code
+// token (then it is repeated as it was). A call whose context's deadline passes is `deadline` where nothing
+// can have been changed. Credentials that cannot be had or have expired: kind denied, code
 // "CredentialsUnavailable" / "CredentialsExpired".
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -35,7 +37,23 @@ struct CallOptions {
     // Value for the model's idempotency-token member where the parameters leave it out; "" lets the client
     // make one.
     std::string client_token;
-    base::Duration timeout = std::chrono::seconds(60);
+    base::Duration timeout = std::chrono::seconds(60);  // of one attempt
+    // Attempts at most; 0 = the client's own. A look that comes again by a schedule asks for 1: what it
+    // misses now it sees next time. Signing anew (expired keys, skewed clock) is not counted.
+    int attempts = 0;
+    // A read that something will be done upon: nothing that is kept from before may answer it.
+    bool fresh = false;
+};
+
+// What became of one call, with all its attempts: for metrics.
+struct CallReport {
+    CallReport() = default;
+    std::string service, operation;
+    std::string code;                     // of the error, AWS's own; "" where it went well
+    std::optional<base::ErrorKind> kind;  // of the error
+    double seconds = 0;  // from the first attempt's start to the last one's end, waits included
+    int attempts = 0;
+    int throttles = 0;  // attempts that AWS refused for coming too fast
 };
 
 class Client {
@@ -49,10 +67,10 @@ public:
                                   JsonObject parameters, CallOptions options) = 0;
     Task<JsonObject> call(Context context, std::string service, std::string operation, JsonObject parameters);
 
-    // All items of a list operation by the model's paginator, at most `max_items` (an error beyond that says
-    // so).
+    // All items of a list operation by the model's paginator (the first result key's), at most `max_items`
+    // (an error beyond that says so). Who needs the first few only takes aws/pages.h.
     virtual Task<JsonArray> collect(Context context, std::string service, std::string operation,
-                                    JsonObject parameters, std::size_t max_items) = 0;
+                                    JsonObject parameters, std::size_t max_items);
     Task<JsonArray> collect(Context context, std::string service, std::string operation,
                             JsonObject parameters);
 
@@ -62,6 +80,10 @@ public:
 
     virtual std::string region() const = 0;
     virtual std::string partition() const = 0;  // "aws", "aws-cn", "aws-us-gov"
+
+    // For the doctor: `credentials` {source, access_key, expires, tried[]} or {error, code, hint, tried[]},
+    // `endpoints` {service: URL}, `ca_bundle`. Never an error but cancelled; empty for a client without such.
+    virtual Task<JsonObject> explain(Context context);
 };
 
 // Settings as the AWS SDKs read them. `environment` looks a variable up ("" where unset).
@@ -74,9 +96,12 @@ struct ClientSettings {
     std::string access_key, secret_key, session_token;
     std::string
         endpoint_url;  // for every service; "" = AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_<SERVICE>, the real ones
-    // Called once a call has ended, for metrics: service, operation, outcome code ("" = well), seconds,
-    // attempts.
-    std::function<void(const std::string&, const std::string&, const std::string&, double, int)> on_call;
+    // "standard", "adaptive" or "legacy" (which is standard); "" = AWS_RETRY_MODE, the profile's retry_mode,
+    // standard. Attempts of a call; 0 = AWS_MAX_ATTEMPTS, the profile's max_attempts, 5.
+    std::string retry_mode;
+    int max_attempts = 0;
+    // Called once a call has ended.
+    std::function<void(const CallReport&)> on_call;
 };
 
 base::Result<std::unique_ptr<Client>> make_client(ClientSettings settings, http::Transport& transport,

@@ -11,6 +11,7 @@
 #include "aws/endpoint.h"
 #include "aws/failure.h"
 #include "aws/retry.h"
+#include "aws/send_rate.h"
 
 namespace instantstart::aws {
 
@@ -27,18 +28,19 @@ private:
 
 class ClientImpl final : public Client {
 public:
-    ClientImpl(ClientSettings settings, Profiles profiles, ModelSet models, http::Transport& transport,
-               rt::Clock& clock);
+    ClientImpl(ClientSettings settings, RetrySettings retry, Profiles profiles, ModelSet models,
+               http::Transport& transport, rt::Clock& clock);
 
     using Client::call;
     using Client::collect;
     Task<JsonObject> call(Context context, std::string service, std::string operation, JsonObject parameters,
                           CallOptions options) override;
-    Task<JsonArray> collect(Context context, std::string service, std::string operation,
-                            JsonObject parameters, std::size_t max_items) override;
     Task<std::string> eks_token(Context context, std::string cluster) override;
     std::string region() const override;
     std::string partition() const override;
+    Task<JsonObject> explain(Context context) override;
+    // The file of the authorities that AWS's certificates are checked with; "" = the machine's.
+    void trust(std::string ca_file) { ca_file_ = std::move(ca_file); }
 
 private:
     // A call that is ready to be sent, as often as it takes.
@@ -50,7 +52,9 @@ private:
         std::string bucket;
         Repeat repeat = Repeat::unsafe;
         base::Duration timeout{};
+        int attempts = 0;  // 0: as the settings say
         std::optional<Credentials> fixed_credentials;
+        std::string region;  // "" = the client's
     };
     // What became of one attempt: an answer, or a failure.
     struct Outcome {
@@ -58,24 +62,43 @@ private:
         std::optional<JsonObject> answer;
         Failure failure;
         Credentials used;
+        bool clock_corrected = false;
+    };
+    // What was mended in a call, each kind once: attempts after it are not counted against the settings.
+    struct Renewed {
+        Renewed() = default;
+        bool clock = false, credentials = false;
+        int count() const { return static_cast<int>(clock) + static_cast<int>(credentials); }
+    };
+    // Shared by all calls to a service.
+    struct ServiceState {
+        ServiceState() = default;
+        RetryQuota quota;
+        SendRate rate;
     };
 
     std::unique_ptr<CredentialSource> make_source();
-    base::Result<Endpoint> endpoint_of(const model::Service& service) const;
+    // `region` "" = the client's. Settings are read once: what is found is kept.
+    base::Result<Endpoint> endpoint_of(const model::Service& service, const std::string& region);
     std::string new_token();
     base::Result<Prepared> prepare(const std::string& service, const std::string& operation,
                                    JsonObject parameters, const CallOptions& options);
-    Task<JsonObject> call_sts(Context context, std::string operation, JsonObject parameters,
-                              Credentials credentials);
+    Task<JsonObject> call_for_source(Context context, SourceCall call);
 
     Task<JsonObject> run(Context context, Prepared prepared);
-    Task<Outcome> attempt(Context context, const Prepared& prepared);
+    Task<JsonObject> try_until_done(Context context, Prepared prepared, CallReport& ended);
+    Task<Outcome> attempt(Context context, const Prepared& prepared, CallReport& ended);
+    Task<void> load_credentials(Context context, std::shared_ptr<Credentials> out);
+    Task<Credentials> credentials_for(Context context, const Prepared& prepared);
+    Task<void> wait_for_turn(Context context, const Prepared& prepared);
     base::Result<http::Request> request_of(const Prepared& prepared, const Credentials& credentials);
-    Outcome read_answer(const Prepared& prepared, http::Response response);
-    void correct_skew(const http::Headers& headers);
-    bool allows_retry(const Outcome& outcome, int attempts);
-    void report(const Context& context, const Prepared& prepared, const std::string& code,
-                base::Duration took, int attempts);
+    void read_answer(const Prepared& prepared, http::Response response, Outcome& out);
+    bool follow_clock(const http::Headers& headers, base::Duration tolerable);
+    bool renew(const Context& context, const Prepared& prepared, const Outcome& outcome, Renewed& renewed);
+    std::optional<base::Duration> wait_before_retry(const Context& context, const Prepared& prepared,
+                                                    const Failure& failure, int attempts);
+    static base::Error no_time_for(const Prepared& prepared);
+    void report(const Context& context, CallReport report, base::Duration took);
 
     ClientSettings settings_;
     Profiles profiles_;
@@ -83,8 +106,11 @@ private:
     http::Transport& transport_;
     rt::Clock& clock_;
     CredentialCache credentials_;
-    std::map<std::string, RetryBudget, std::less<>> budgets_;
-    base::Duration skew_{};  // AWS's clock minus ours, once AWS has complained
+    std::string ca_file_;
+    std::map<std::string, Endpoint, std::less<>> endpoints_;  // by service and region
+    RetrySettings retry_;
+    std::map<std::string, ServiceState, std::less<>> services_;  // by name; rows stay where they are
+    base::Duration skew_{};  // AWS's clock minus ours, where they differ by minutes
 };
 
 }  // namespace instantstart::aws

@@ -41,9 +41,10 @@ struct World {
             const auto found = variables.find(name);
             return found == variables.end() ? std::string() : found->second;
         };
-        settings.on_call = [this](const std::string& service, const std::string& operation,
-                                  const std::string& code, double, int tries) {
-            calls.push_back(service + " " + operation + " " + code + " " + std::to_string(tries));
+        settings.on_call = [this](const CallReport& report) {
+            calls.push_back(report.service + " " + report.operation + " " + report.code + " " +
+                            std::to_string(report.attempts) + " " + std::to_string(report.throttles));
+            last_kind = report.kind;
         };
         client = make_client(std::move(settings), *transport, clock).value();
     }
@@ -60,6 +61,7 @@ struct World {
     std::vector<Canned> answers;
     std::vector<http::Request> requests;
     std::vector<std::string> calls;
+    std::optional<base::ErrorKind> last_kind;  // of the last call
     std::unique_ptr<Client> client;
 };
 
@@ -104,7 +106,7 @@ TEST(Client, a_call_is_signed_sent_and_parsed) {
             .headers.get("Authorization")
             .starts_with(
                 "AWS4-HMAC-SHA256 Credential=AKID/20261130/us-west-2/ec2/aws4_request, SignedHeaders="));
-    EXPECT_EQ(world.calls, std::vector<std::string>{"ec2 CreateVpc  1"});
+    EXPECT_EQ(world.calls, std::vector<std::string>{"ec2 CreateVpc  1 0"});
 }
 
 TEST(Client, bad_parameters_never_leave) {
@@ -126,6 +128,7 @@ TEST(Client, throttled_mutation_waits_and_retries) {
     world.connect();
     EXPECT_TRUE(world.call("ec2", "CreateVpc", "{}").has_value());
     EXPECT_EQ(world.requests.size(), 3U);
+    EXPECT_EQ(world.calls, std::vector<std::string>{"ec2 CreateVpc  3 2"});
     EXPECT_GT(world.clock.monotonic(), std::chrono::milliseconds(100));
 }
 
@@ -186,6 +189,7 @@ TEST(Client, refused_connection_is_repeated_for_every_call) {
     const auto answer = world.call("ec2", "CreateVpc", "{}");
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error().kind, base::ErrorKind::unavailable);
+    EXPECT_EQ(world.last_kind, base::ErrorKind::unavailable);
 }
 
 TEST(Client, errors_have_kind_code_message_and_request_id) {
@@ -207,7 +211,8 @@ TEST(Client, errors_have_kind_code_message_and_request_id) {
                    R"({"name":"demo","roleArn":"arn","resourcesVpcConfig":{"subnetIds":["s"]}})");
     ASSERT_FALSE(zone.has_value());
     EXPECT_EQ(zone.error().code, "UnsupportedAvailabilityZoneException");
-    EXPECT_EQ(base::to_text(zone.error().extra), R"({"aws_error":{"validZones":["us-west-2a"]}})");
+    EXPECT_EQ(base::to_text(zone.error().extra),
+              R"({"aws_error":{"validZones":["us-west-2a"]},"aws_operation":"eks:CreateCluster"})");
 }
 
 TEST(Client, unreadable_success_of_a_mutation_is_unknown) {
@@ -268,6 +273,15 @@ TEST(Client, eks_token_is_a_presigned_call_of_sts) {
                         "&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKID%2F20261130"));
     EXPECT_NE(url.find("&X-Amz-Expires=60&X-Amz-SignedHeaders=host%3Bx-k8s-aws-id"), std::string::npos);
     EXPECT_TRUE(world.requests.empty());
+}
+
+TEST(Client, every_error_names_its_operation) {
+    World world;
+    world.serve({json(400, R"({"__type":"ValidationException","message":"no"})")});
+    world.connect();
+    const auto answer = world.call("sagemaker", "ListClusters", "{}");
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(base::get_string(answer.error().extra, "aws_operation"), "sagemaker:ListClusters");
 }
 
 TEST(Client, absent_credentials_are_a_clear_error) {

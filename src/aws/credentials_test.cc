@@ -2,156 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "http/memory_network.h"
 #include "rt/testing.h"
 
 namespace instantstart::aws {
 namespace {
 
-class CredentialChain : public ::testing::Test {
-protected:
-    CredentialChain() : clock_(io_, 3, *base::parse_time("2026-11-30T12:00:00Z")), network_(clock_) {
-        folder_ =
-            std::filesystem::path(::testing::TempDir()) /
-            ("credentials_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-        std::filesystem::create_directories(folder_);
-        transport_ = network_.make_transport();
-        variables_["AWS_CONFIG_FILE"] = file("config", "");
-        variables_["AWS_SHARED_CREDENTIALS_FILE"] = file("credentials", "");
-    }
-    ~CredentialChain() override { std::filesystem::remove_all(folder_); }
-
-    std::string file(const std::string& name, const std::string& text) {
-        std::ofstream(folder_ / name) << text;
-        return folder_ / name;
-    }
-
-    // Answers each path with its text, and notes the requests.
-    void serve(const std::string& authority, std::map<std::string, std::string> answers) {
-        network_.listen(authority, [this, answers](http::Context, http::Request request) {
-            return answer(answers, std::move(request));
-        });
-    }
-    boost::asio::awaitable<http::Response> answer(std::map<std::string, std::string> answers,
-                                                  http::Request request) {
-        requests_.push_back(request);
-        const auto found = answers.find(request.method + " " + request.target);
-        if (found == answers.end()) co_return http::Response(404, "text/plain", "no");
-        co_return http::Response(200, "text/plain", found->second);
-    }
-
-    SourceNeeds needs() {
-        SourceNeeds out;
-        out.environment = [this](const std::string& name) {
-            const auto found = variables_.find(name);
-            return found == variables_.end() ? std::string() : found->second;
-        };
-        out.transport = transport_.get();
-        out.clock = &clock_;
-        out.sts = [this](Context, std::string operation, base::JsonObject parameters, Credentials with) {
-            return sts(std::move(operation), std::move(parameters), std::move(with));
-        };
-        return out;
-    }
-    Task<base::JsonObject> sts(std::string operation, base::JsonObject parameters, Credentials with) {
-        sts_calls_.push_back(operation + " as " + with.access_key + " " + base::canonical_text(parameters));
-        base::JsonObject out;
-        out["Credentials"] = base::JsonObject{{"AccessKeyId", "ASIA"},
-                                              {"SecretAccessKey", "s"},
-                                              {"SessionToken", "t"},
-                                              {"Expiration", "2026-11-30T13:00:00Z"}};
-        co_return out;
-    }
-    base::Result<Credentials> fetch() {
-        const auto source = make_credential_chain(needs());
-        return rt::testing::run(io_, clock_, source->fetch(Context()));
-    }
-
-    boost::asio::io_context io_;
-    rt::VirtualClock clock_;
-    http::MemoryNetwork network_;
-    std::unique_ptr<http::Transport> transport_;
-    std::map<std::string, std::string> variables_;
-    std::filesystem::path folder_;
-    std::vector<http::Request> requests_;
-    std::vector<std::string> sts_calls_;
-};
-
-TEST_F(CredentialChain, environment_comes_first) {
-    variables_["AWS_ACCESS_KEY_ID"] = "A";
-    EXPECT_EQ(fetch().error().code, "CredentialsUnavailable");
-    variables_["AWS_SECRET_ACCESS_KEY"] = "B";
-    variables_["AWS_SESSION_TOKEN"] = "C";
-    EXPECT_EQ(fetch().value().session_token, "C");
-}
-
-TEST_F(CredentialChain, profile_has_keys_and_the_credentials_file_wins) {
-    file("config",
-         "[default]\nregion = eu-west-1\naws_access_key_id = old\n[profile other]\naws_access_key_id=O\n");
-    file("credentials", "# mine\n[default]\naws_access_key_id = A\naws_secret_access_key = B\n");
-    EXPECT_EQ(fetch().value().access_key, "A");
-    variables_["AWS_PROFILE"] = "other";
-    EXPECT_NE(fetch().error().message.find("aws_secret_access_key"), std::string::npos);
-    variables_["AWS_PROFILE"] = "gone";
-    EXPECT_NE(fetch().error().message.find("gone"), std::string::npos);
-}
-
-TEST_F(CredentialChain, role_of_a_profile_is_assumed_with_its_source) {
-    file("config",
-         "[profile dev]\nrole_arn = arn:r\nsource_profile = base\nexternal_id = x\n[profile base]\n"
-         "aws_access_key_id = A\naws_secret_access_key = B\n[profile bad]\nrole_arn = arn:r\n");
-    variables_["AWS_PROFILE"] = "dev";
-    EXPECT_EQ(fetch().value().access_key, "ASIA");
-    EXPECT_EQ(
-        sts_calls_,
-        std::vector<std::string>{
-            R"(AssumeRole as A {"ExternalId":"x","RoleArn":"arn:r","RoleSessionName":"instantstart"})"});
-    variables_["AWS_PROFILE"] = "bad";
-    EXPECT_NE(fetch().error().message.find("source_profile"), std::string::npos);
-}
-
-TEST_F(CredentialChain, web_identity_is_exchanged) {
-    variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = file("token", "jwt\n");
-    variables_["AWS_ROLE_ARN"] = "arn:r";
-    EXPECT_EQ(fetch().value().access_key, "ASIA");
-    EXPECT_EQ(sts_calls_.at(0),
-              "AssumeRoleWithWebIdentity as  "
-              R"({"RoleArn":"arn:r","RoleSessionName":"instantstart","WebIdentityToken":"jwt"})");
-    variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/nowhere";
-    EXPECT_EQ(fetch().error().code, "CredentialsUnavailable");
-}
-
-TEST_F(CredentialChain, container_endpoint_gets_its_token) {
-    variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://169.254.170.23/v1/credentials";
-    variables_["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = file("token", "pod-token\n");
-    serve("169.254.170.23:80",
-          {{"GET /v1/credentials",
-            R"({"AccessKeyId":"A","SecretAccessKey":"B","Token":"C","Expiration":"2026-11-30T18:00:00Z"})"}});
-    const auto found = fetch();
-    ASSERT_TRUE(found.has_value()) << found.error().chain();
-    EXPECT_EQ(found.value().session_token, "C");
-    EXPECT_EQ(found.value().expires, base::parse_time("2026-11-30T18:00:00Z"));
-    EXPECT_EQ(requests_.at(0).headers.get("Authorization"), "pod-token");
-    serve("169.254.170.23:80", {{"GET /v1/credentials", "<html>"}});
-    EXPECT_EQ(fetch().error().code, "CredentialsUnavailable");
-}
-
-TEST_F(CredentialChain, instance_metadata_is_asked_with_a_session) {
-    const std::string folder = "/latest/meta-data/iam/security-credentials/";
-    serve("169.254.169.254:80",
-          {{"PUT /latest/api/token", "session"},
-           {"GET " + folder, "my-role"},
-           {"GET " + folder + "my-role", R"({"AccessKeyId":"A","SecretAccessKey":"B"})"}});
-    const auto found = fetch();
-    ASSERT_TRUE(found.has_value()) << found.error().chain();
-    ASSERT_EQ(requests_.size(), 3U);
-    EXPECT_EQ(requests_[2].headers.get("X-aws-ec2-metadata-token"), "session");
-    network_.listen("169.254.169.254:80", {});
-    EXPECT_EQ(fetch().error().code, "CredentialsUnavailable");
-}
+using namespace std::chrono_literals;
 
 // A source that counts, takes a second, and gives keys for an hour or fails.
 class SlowSource final : public CredentialSource {
@@ -159,15 +15,18 @@ public:
     explicit SlowSource(rt::Clock& clock) : clock_(clock) {}
     Task<Credentials> fetch(Context) override {
         ++fetches;
-        CO_CHECK_OK(co_await clock_.sleep(std::chrono::seconds(1)));
+        CO_CHECK_OK(co_await clock_.sleep(1s));
         if (fails) co_return no_credentials("told to fail");
         Credentials out;
-        out.access_key = "K" + std::to_string(fetches);
-        out.expires = clock_.now() + std::chrono::hours(1);
+        out.access_key = same ? "same" : "K" + std::to_string(fetches);
+        out.secret_key = "s";
+        out.source = "a test";
+        out.expires = clock_.now() + life;
         co_return out;
     }
     int fetches = 0;
-    bool fails = false;
+    bool fails = false, same = false;
+    base::Duration life = 1h;
 
 private:
     rt::Clock& clock_;
@@ -179,35 +38,132 @@ Task<void> get_into(CredentialCache& cache, std::vector<std::string>& out) {
     co_return base::ok();
 }
 
-TEST(CredentialCache, many_callers_cause_one_fetch_and_old_keys_serve_while_new_ones_come) {
-    boost::asio::io_context io;
-    rt::VirtualClock clock(io, 1, *base::parse_time("2026-11-30T12:00:00Z"));
-    auto owned = std::make_unique<SlowSource>(clock);
-    SlowSource& source = *owned;
-    CredentialCache cache(std::move(owned), clock);
-    std::vector<std::string> got;
-    rt::TaskGroup group(io.get_executor(), "test");
-    const auto all = [&](int count) {
-        got.clear();
-        for (int i = 0; i < count; ++i) group.spawn("get", get_into(cache, got));
-        EXPECT_TRUE(clock.run_until([&] { return group.size() == 0; }, std::chrono::minutes(1)));
-    };
-    all(3);
-    EXPECT_EQ(got, (std::vector<std::string>{"K1", "K1", "K1"}));
-    EXPECT_EQ(source.fetches, 1);
-    group.spawn("sleep", clock.sleep(std::chrono::minutes(55)));
-    clock.run_until([&] { return group.size() == 0; }, std::chrono::hours(1));
-    all(3);
-    EXPECT_EQ(got, (std::vector<std::string>{"K1", "K1", "K2"}));
-    source.fails = true;
-    group.spawn("sleep", clock.sleep(std::chrono::minutes(55)));
-    clock.run_until([&] { return group.size() == 0; }, std::chrono::hours(1));
-    all(1);
-    EXPECT_EQ(got, std::vector<std::string>{"K2"});
-    group.spawn("sleep", clock.sleep(std::chrono::minutes(10)));
-    clock.run_until([&] { return group.size() == 0; }, std::chrono::hours(1));
-    all(1);
-    EXPECT_EQ(got, std::vector<std::string>{"CredentialsUnavailable"});
+class Cache : public ::testing::Test {
+protected:
+    Cache() {
+        auto owned = std::make_unique<SlowSource>(clock_);
+        source_ = owned.get();
+        cache_ = std::make_unique<CredentialCache>(std::move(owned), clock_);
+    }
+    // What `count` callers get who come at once.
+    std::vector<std::string> get(int count = 1) {
+        std::vector<std::string> got;
+        rt::TaskGroup group(io_.get_executor(), "test");
+        for (int i = 0; i < count; ++i) group.spawn("get", get_into(*cache_, got));
+        EXPECT_TRUE(clock_.run_until([&] { return group.size() == 0; }, 1min));
+        return got;
+    }
+    void pass(base::Duration time) {
+        rt::TaskGroup group(io_.get_executor(), "test");
+        group.spawn("sleep", clock_.sleep(time));
+        clock_.run_until([&] { return group.size() == 0; }, 24h);
+    }
+    static std::vector<std::string> times(std::size_t count, const std::string& text) {
+        return std::vector<std::string>(count, text);
+    }
+
+    boost::asio::io_context io_;
+    rt::VirtualClock clock_{io_, 1, *base::parse_time("2026-11-30T12:00:00Z")};
+    SlowSource* source_ = nullptr;
+    std::unique_ptr<CredentialCache> cache_;
+};
+
+TEST_F(Cache, a_hundred_callers_cause_one_fetch) {
+    EXPECT_EQ(get(100), times(100, "K1"));
+    EXPECT_EQ(source_->fetches, 1);
+    EXPECT_EQ(get(100), times(100, "K1"));
+    EXPECT_EQ(source_->fetches, 1);
+}
+
+TEST_F(Cache, old_keys_serve_while_new_ones_come) {
+    get();
+    pass(55min);
+    EXPECT_EQ(get(3), (std::vector<std::string>{"K1", "K1", "K2"}));
+    EXPECT_EQ(source_->fetches, 2);
+}
+
+TEST_F(Cache, failing_refresh_keeps_what_is_usable_and_is_not_hammered) {
+    get();
+    pass(55min);
+    source_->fails = true;
+    for (int i = 0; i < 200; ++i) {
+        EXPECT_EQ(get(), times(1, "K1"));
+        pass(1s);
+    }
+    EXPECT_GT(source_->fetches, 5);
+    EXPECT_LT(source_->fetches, 20);
+    pass(5min);
+    EXPECT_EQ(get(), times(1, "CredentialsUnavailable"));
+    source_->fails = false;
+    pass(31s);
+    EXPECT_EQ(get().front().front(), 'K');
+}
+
+TEST_F(Cache, callers_share_a_failure_and_the_next_ones_do_not_ask_again_at_once) {
+    source_->fails = true;
+    EXPECT_EQ(get(100), times(100, "CredentialsUnavailable"));
+    EXPECT_EQ(get(100), times(100, "CredentialsUnavailable"));
+    EXPECT_EQ(source_->fetches, 1);
+    pass(2s);
+    source_->fails = false;
+    EXPECT_EQ(get(100), times(100, "K2"));
+    EXPECT_EQ(source_->fetches, 2);
+}
+
+TEST_F(Cache, keys_that_aws_calls_expired_are_fetched_anew_once) {
+    get();
+    Credentials used;
+    used.access_key = "K1";
+    cache_->expire(used);
+    EXPECT_EQ(get(100), times(100, "K2"));
+    cache_->expire(used);  // somebody who was late to hear it
+    EXPECT_EQ(get(), times(1, "K2"));
+    EXPECT_EQ(source_->fetches, 2);
+}
+
+TEST_F(Cache, source_that_repeats_refused_keys_is_asked_after_a_pause) {
+    source_->same = true;
+    get();
+    Credentials used;
+    used.access_key = "same";
+    for (int i = 0; i < 20; ++i) {
+        cache_->expire(used);
+        EXPECT_EQ(get(), times(1, "same"));
+    }
+    EXPECT_LE(source_->fetches, 6);
+    source_->same = false;
+    pass(31s);
+    EXPECT_EQ(get().front().front(), 'K');
+}
+
+TEST_F(Cache, short_lived_keys_are_used_for_most_of_their_life) {
+    source_->life = 3min;
+    EXPECT_EQ(get(), times(1, "K1"));
+    pass(90s);
+    EXPECT_EQ(get(), times(1, "K1"));
+    pass(40s);
+    EXPECT_EQ(get(), times(1, "K2"));
+}
+
+TEST_F(Cache, keys_that_have_expired_already_are_refused_with_the_reason) {
+    source_->life = -1h;
+    const auto got = rt::testing::run(io_, clock_, cache_->get(Context()));
+    ASSERT_FALSE(got.has_value());
+    EXPECT_EQ(got.error().code, "CredentialsExpired");
+    EXPECT_NE(got.error().message.find("expired at 2026-11-30T11:00:01Z (a test)"), std::string::npos)
+        << got.error().message;
+}
+
+TEST_F(Cache, cancelled_fetch_leaves_the_next_caller_to_fetch) {
+    std::vector<std::string> first, second;
+    rt::TaskGroup leaving(io_.get_executor(), "leaving"), staying(io_.get_executor(), "staying");
+    leaving.spawn("get", get_into(*cache_, first));
+    staying.spawn("get", get_into(*cache_, second));
+    clock_.run_until([&] { return source_->fetches == 1; }, 1min);
+    leaving.cancel();
+    clock_.run_until([&] { return leaving.size() + staying.size() == 0; }, 1min);
+    EXPECT_EQ(first, times(1, "cancelled"));
+    EXPECT_EQ(second, times(1, "K2"));
 }
 
 }  // namespace

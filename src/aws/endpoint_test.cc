@@ -30,17 +30,17 @@ TEST(Endpoint, each_service_has_its_host) {
 
 TEST(Endpoint, overrides_go_from_special_to_general) {
     const model::Service& logs = *model::embedded("logs");
-    const Profiles profiles = Profiles::from_text("[default]\nendpoint_url = http://profile\n", "");
-    EXPECT_EQ(endpoint_override(logs, "", variables({}), profiles), "http://profile");
-    EXPECT_EQ(endpoint_override(logs, "", variables({{"AWS_ENDPOINT_URL", "http://all"}}), profiles),
-              "http://all");
+    const auto override_of = [](auto&&... given) { return endpoint_override(given...).value(); };
+    const Profiles profiles = Profiles::from_text("[default]\nendpoint_url = http://profile\n", "").value();
+    EXPECT_EQ(override_of(logs, "", variables({}), profiles), "http://profile");
+    EXPECT_EQ(override_of(logs, "", variables({{"AWS_ENDPOINT_URL", "http://all"}}), profiles), "http://all");
     const auto both =
         variables({{"AWS_ENDPOINT_URL", "http://all"}, {"AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", "http://logs"}});
-    EXPECT_EQ(endpoint_override(logs, "", both, profiles), "http://logs");
-    EXPECT_EQ(endpoint_override(logs, "http://fixed", both, profiles), "http://fixed");
+    EXPECT_EQ(override_of(logs, "", both, profiles), "http://logs");
+    EXPECT_EQ(override_of(logs, "http://fixed", both, profiles), "http://fixed");
     const auto ignored =
         variables({{"AWS_ENDPOINT_URL", "http://all"}, {"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"}});
-    EXPECT_EQ(endpoint_override(logs, "", ignored, profiles), "");
+    EXPECT_EQ(override_of(logs, "", ignored, profiles), "");
     const Endpoint at = resolve_endpoint(logs, "us-west-2", "http://127.0.0.1:3097/base/").value();
     EXPECT_EQ(at.scheme + at.host + at.base_path, "http127.0.0.1/base");
     EXPECT_EQ(at.port, 3097);
@@ -62,17 +62,53 @@ TEST(Endpoint, buckets_go_into_the_name_of_hosts_but_not_of_addresses) {
     EXPECT_EQ(address.host + path, "127.0.0.1/my-bucket");
 }
 
-TEST(Profiles, files_are_read_as_the_sdks_read_them) {
-    const Sections sections =
-        parse_ini("junk\n[ a ]\nKey = v # note\ns3 =\n  nested = 1\n; no\nbare\n[unclosed\nx=1\n");
-    EXPECT_EQ(sections.at("a").at("key"), "v");
-    EXPECT_EQ(sections.at("a").count("nested"), 0U);
+TEST(Endpoint, services_section_of_the_profile_stands_before_its_general_url) {
     const Profiles profiles =
-        Profiles::from_text("[profile \"two words\"]\nregion=r2\n[services x]\nregion=no\n", "");
-    EXPECT_EQ(profiles.value("two words", "region"), "r2");
-    EXPECT_EQ(profiles.find("services x"), nullptr);
-    EXPECT_EQ(region_from(variables({{"AWS_PROFILE", "two words"}}), profiles), "r2");
-    EXPECT_EQ(region_from(variables({{"AWS_DEFAULT_REGION", "d"}, {"AWS_REGION", "r"}}), profiles), "r");
+        Profiles::from_text(
+            "[profile dev]\nservices = mine\nendpoint_url = http://all\n[services mine]\n"
+            "cloudwatch_logs =\n  endpoint_url = http://logs\nsagemaker = \n  other = x\n"
+            "[profile bad]\nservices = gone\n",
+            "")
+            .value();
+    const auto url = [&](const char* service, std::map<std::string, std::string> set) {
+        set.try_emplace("AWS_PROFILE", "dev");
+        return endpoint_override(*model::embedded(service), "", variables(std::move(set)), profiles);
+    };
+    EXPECT_EQ(url("logs", {}).value(), "http://logs");
+    EXPECT_EQ(url("sagemaker", {}).value(), "http://all");
+    EXPECT_EQ(url("logs", {{"AWS_ENDPOINT_URL", "http://set"}}).value(), "http://set");
+    EXPECT_NE(url("logs", {{"AWS_PROFILE", "bad"}}).error().message.find("[services gone]"),
+              std::string::npos);
+}
+
+TEST(Endpoint, switches_choose_other_hosts_and_do_not_go_with_an_address) {
+    EndpointSwitches both;
+    both.fips = both.dual_stack = true;
+    const model::Service& eks = *model::embedded("eks");
+    EXPECT_EQ(resolve_endpoint(eks, "us-west-2", "", both).value().host, "eks-fips.us-west-2.api.aws");
+    both.dual_stack = false;
+    EXPECT_EQ(resolve_endpoint(eks, "us-west-2", "", both).value().host, "fips.eks.us-west-2.amazonaws.com");
+    EXPECT_EQ(resolve_endpoint(eks, "us-west-2", "http://x", both).error().code, "no_endpoint");
+    EXPECT_EQ(resolve_endpoint(*model::embedded("s3"), "cn-north-1", "", both).error().code, "no_endpoint");
+    const Profiles profiles = Profiles::from_text("[default]\nuse_fips_endpoint = TRUE\n", "").value();
+    EXPECT_TRUE(endpoint_switches(variables({}), profiles).fips);
+    EXPECT_FALSE(endpoint_switches(variables({{"AWS_USE_FIPS_ENDPOINT", "false"}}), profiles).fips);
+}
+
+TEST(Endpoint, partitions_are_known_by_region_and_by_pattern) {
+    for (const auto& [region, partition] : std::map<std::string, std::string>{{"us-west-2", "aws"},
+                                                                              {"us-gov-new-7", "aws-us-gov"},
+                                                                              {"cn-north-1", "aws-cn"},
+                                                                              {"us-iso-east-1", "aws-iso"},
+                                                                              {"us-isob-far-2", "aws-iso-b"},
+                                                                              {"eusc-de-east-1", "aws-eusc"},
+                                                                              {"moon-base-1", "aws"}}) {
+        EXPECT_EQ(partition_of(region), partition) << region;
+    }
+    EXPECT_EQ(host_of("sts", "eusc-de-east-1"), "sts.eusc-de-east-1.amazonaws.eu");
+    EXPECT_EQ(dns_suffix_of("us-isob-east-1"), "sc2s.sgov.gov");
+    EXPECT_FALSE(is_region_name("us-west-2.evil.example/"));
+    EXPECT_FALSE(is_region_name("-x"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "aws/error_codes.h"
 #include "base/text.h"
 
 namespace instantstart::aws {
@@ -64,37 +65,38 @@ bool is_limit(std::string_view code) {
     return holds_any(code, {"LimitExceeded", "QuotaExceeded"});
 }
 
-bool is_unavailable(std::string_view code, int status) {
-    return status >= 500 ||
-           one_of(code, {"InternalFailure", "InternalError", "InternalServerError", "RequestTimeout",
-                         "RequestTimeoutException", "ServiceUnavailable", "Unavailable",
-                         "ServiceUnavailableException", "InternalServerException"});
-}
-
-std::optional<std::chrono::milliseconds> wait_of(const codec::Answer& answer) {
-    constexpr std::int64_t kMostSeconds = 60;
-    const std::string text = answer.headers.get("Retry-After");
-    std::int64_t seconds = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (text.empty() || parsed.ec != std::errc() || seconds < 0) return std::nullopt;
-    return std::chrono::seconds(std::min(seconds, kMostSeconds));
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    if (text.empty() || !whole || value < 0) return std::nullopt;
+    return value;
 }
 
 }  // namespace
 
-bool is_throttle(const std::string& code, int status) {
-    return one_of(code,
-                  {"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
-                   "RequestThrottled", "TooManyRequestsException", "TooManyRequests", "RequestLimitExceeded",
-                   "BandwidthLimitExceeded", "SlowDown", "PriorRequestNotComplete", "EC2ThrottledException",
-                   "ProvisionedThroughputExceededException", "TransactionInProgressException"}) ||
-           status == 429;
+std::optional<std::chrono::milliseconds> retry_after_of(const http::Headers& headers, base::TimePoint now) {
+    using std::chrono::milliseconds;
+    constexpr std::int64_t kMostMillis = 3'600'000;
+    const std::string millis(base::trim(headers.get("x-amz-retry-after")));
+    if (const auto value = whole_number(millis)) return milliseconds(std::min(*value, kMostMillis));
+    const std::string text(base::trim(headers.get("Retry-After")));
+    if (const auto seconds = whole_number(text))
+        return milliseconds(std::min(*seconds, kMostMillis / 1000) * 1000);
+    const auto at = base::parse_time(text);
+    if (!at) return std::nullopt;
+    const auto from = base::parse_time(headers.get("Date")).value_or(now);
+    const auto left = std::chrono::duration_cast<milliseconds>(*at - from);
+    return std::clamp(left, milliseconds(0), milliseconds(kMostMillis));
 }
 
-base::ErrorKind kind_of(const std::string& code, int status, Repeat repeat) {
-    if (is_throttle(code, status)) return ErrorKind::throttled;
+base::ErrorKind kind_of(const std::string& service, const std::string& code, int status, Repeat repeat) {
+    const Proof proof = proof_of(service, code);
+    if (proof == Proof::throttled || status == 429) return ErrorKind::throttled;
+    if (proof == Proof::refused) return ErrorKind::unavailable;
+    if (proof == Proof::capacity) return ErrorKind::conflict;
     if (is_denied(code)) return ErrorKind::denied;
-    if (is_unavailable(code, status)) {
+    if (proof == Proof::transient || status >= 500 || status == 408) {
         return repeat == Repeat::safe ? ErrorKind::unavailable : ErrorKind::unknown_outcome;
     }
     if (is_not_found(code)) return ErrorKind::not_found;
@@ -105,30 +107,36 @@ base::ErrorKind kind_of(const std::string& code, int status, Repeat repeat) {
     return ErrorKind::invalid;
 }
 
-Failure failure_of_answer(const codec::WireError& wire, const codec::Answer& answer, Repeat repeat) {
+Failure failure_of_answer(const std::string& service, const codec::WireError& wire,
+                          const codec::Answer& answer, Repeat repeat, base::TimePoint now) {
     Failure out;
-    const base::ErrorKind kind = kind_of(wire.code, answer.status, repeat);
+    const base::ErrorKind kind = kind_of(service, wire.code, answer.status, repeat);
     out.throttled = kind == ErrorKind::throttled;
     out.expired_credentials = is_expired(wire.code);
     out.clock_skewed = is_skew(wire);
-    out.error = base::Error(kind, out.expired_credentials ? "CredentialsExpired" : wire.code,
+    out.error = base::Error(kind, out.expired_credentials ? kCredentialsExpired : wire.code,
                             wire.message.empty() ? wire.code : wire.message);
     out.error.aws_request_id = wire.request_id;
     if (!wire.members.empty()) out.error.extra["aws_error"] = wire.members;
-    out.wait = wait_of(answer);
+    out.wait = retry_after_of(answer.headers, now);
     if (out.wait) out.error.retry_after = *out.wait;
-    out.retryable = out.throttled || (kind == ErrorKind::unavailable && repeat == Repeat::safe);
+    // A mutation that is merely `unavailable` is proven not to have been executed.
+    out.retryable = out.throttled || kind == ErrorKind::unavailable;
     return out;
 }
 
 Failure failure_of_transport(base::Error error, Repeat repeat) {
     Failure out;
     out.error = std::move(error);
+    out.timed_out = out.error.code == "timeout" || out.error.code == "connect_timeout";
     const bool refused = out.error.kind == ErrorKind::unavailable;
     const bool lost = out.error.kind == ErrorKind::unknown_outcome;
     out.retryable = refused || (lost && repeat == Repeat::safe);
     // A read that was lost has changed nothing: the caller need not look before it tries again.
     if (lost && repeat == Repeat::safe) out.error.kind = ErrorKind::unavailable;
+    // The request was sent and answered at length: a mutation may well have been done.
+    if (out.error.code == "body_too_large" && repeat == Repeat::unsafe)
+        out.error.kind = ErrorKind::unknown_outcome;
     return out;
 }
 

@@ -14,6 +14,7 @@ struct Credentials {
     Credentials() = default;
     std::string access_key, secret_key, session_token;
     std::optional<base::TimePoint> expires;
+    std::string source;  // where they came from, in words for people
 };
 
 // S3 encodes a path once and wants the hash of the payload as a header; all others encode it twice.

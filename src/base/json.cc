@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
@@ -166,15 +165,6 @@ void drop_empty_in(JsonValue& value) {
 }
 
 }  // namespace
-
-Result<JsonValue> parse_json(std::string_view text, std::size_t max_depth) {
-    boost::json::parse_options options;
-    options.max_depth = max_depth;
-    boost::json::error_code code;
-    JsonValue value = boost::json::parse(text, code, {}, options);
-    if (code) return invalid_error("invalid_json", "the text is not valid JSON: " + code.message());
-    return value;
-}
 
 std::string to_text(const JsonValue& value) {
     std::string out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 
 namespace instantstart::base {
@@ -175,9 +176,27 @@ std::string percent_decode(std::string_view text) {
     return out;
 }
 
+namespace {
+
+// Where the plain ASCII that begins at `at` ends, eight bytes at a step: most text is nothing else.
+std::size_t ascii_end(std::string_view text, std::size_t at) {
+    constexpr std::uint64_t kHigh = 0x8080808080808080U;
+    std::uint64_t word = 0;
+    for (; at + sizeof(word) <= text.size(); at += sizeof(word)) {
+        std::memcpy(&word, text.data() + at, sizeof(word));
+        if ((word & kHigh) != 0) break;
+    }
+    while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+    return at;
+}
+
+}  // namespace
+
 bool is_valid_utf8(std::string_view text) {
     std::size_t i = 0;
     while (i < text.size()) {
+        i = ascii_end(text, i);
+        if (i == text.size()) return true;
         const auto lead = static_cast<unsigned char>(text[i]);
         const std::size_t length = lead < 0x80                   ? 1
                                    : lead >= 0xC2 && lead < 0xE0 ? 2

@@ -74,15 +74,22 @@ bool is_free(const Cidr& range, const std::vector<Cidr>& taken) {
                         [&range](const Cidr& other) { return other.overlaps(range); });
 }
 
-}  // namespace
-
-std::optional<Cidr> free_vpc_range(const std::vector<Cidr>& taken) {
-    const Cidr ten(10U << 24U, 8);
-    for (std::uint32_t index = 0; index < 256; ++index) {
-        const auto range = ten.subnet(16, index);
+std::optional<Cidr> first_free_16(const Cidr& whole, const std::vector<Cidr>& taken) {
+    for (std::uint32_t index = 0; index < whole.count_of(16); ++index) {
+        const auto range = whole.subnet(16, index);
         if (is_free(range, taken)) return range;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cidr> free_vpc_range(const std::vector<Cidr>& taken) {
+    return first_free_16(Cidr(10U << 24U, 8), taken);
+}
+
+std::optional<Cidr> free_secondary_range(const std::vector<Cidr>& taken) {
+    return first_free_16(Cidr((100U << 24U) | (64U << 16U), 10), taken);
 }
 
 std::optional<Cidr> free_compute_range(const std::vector<Cidr>& ranges, const std::vector<Cidr>& taken) {

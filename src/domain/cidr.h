@@ -33,6 +33,9 @@ std::optional<Cidr> free_vpc_range(const std::vector<Cidr>& taken);
 // The first /20 from the bottom of `ranges` that overlaps none of `taken`; the last /20 of the first range is
 // left to the /24s of gateways and control plane.
 std::optional<Cidr> free_compute_range(const std::vector<Cidr>& ranges, const std::vector<Cidr>& taken);
+// The first /16 of 100.64.0.0/10 that overlaps none of `taken`: a secondary range for a VPC that is full. AWS
+// lets any VPC have one there, and companies route nothing else over it.
+std::optional<Cidr> free_secondary_range(const std::vector<Cidr>& taken);
 // The last /20 as /24s: `index` 0 and 1 public, 2 and 3 control plane.
 Cidr service_subnet(const Cidr& vpc, std::uint32_t index);
 

@@ -47,5 +47,11 @@ TEST(zones, local_zones_and_refused_ones_hold_no_control_plane) {
     EXPECT_EQ(find_zone(zones, "eu-west-1a"), nullptr);
 }
 
+TEST(cidr, a_full_vpc_gets_a_range_of_the_shared_address_space) {
+    EXPECT_EQ(free_secondary_range({})->text(), "100.64.0.0/16");
+    EXPECT_EQ(free_secondary_range({*parse_cidr("100.64.0.0/15")})->text(), "100.66.0.0/16");
+    EXPECT_FALSE(free_secondary_range({*parse_cidr("100.64.0.0/10")}).has_value());
+}
+
 }  // namespace
 }  // namespace instantstart::domain

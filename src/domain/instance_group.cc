@@ -40,76 +40,36 @@ void check_types(const InstanceGroup& group, const std::string& at, std::vector<
     }
 }
 
-void check_capacity(const InstanceGroup& group, const std::string& at, std::vector<FieldError>& faults) {
-    if (group.min_count && *group.min_count > group.count) {
-        faults.push_back(
-            fault(at + "/min_count", "must not be above count (" + std::to_string(group.count) + ")"));
-    }
-    const auto type = group.capacity ? group.capacity->type : "on_demand";
-    const bool plan = group.capacity && group.capacity->training_plan_arn;
-    if (type == "training_plan" && !plan) {
-        faults.push_back(
-            fault(at + "/capacity/training_plan_arn", "is needed with capacity type training_plan"));
-    }
-    if (type != "training_plan" && plan) {
-        faults.push_back(
-            fault(at + "/capacity/training_plan_arn", "goes with capacity type training_plan only"));
-    }
-    if (type == "training_plan" && group.types().size() > 1) {
-        faults.push_back(fault(at + "/instance_types", "a training plan is for one instance type"));
-    }
-    if (type == "training_plan") {
-        for (const auto& name : group.types()) {
-            const auto* known = find_instance_type(name);
-            if (known != nullptr && !known->training_plan) {
-                faults.push_back(fault(at + "/instance_type", name + " cannot be had by a training plan"));
-            }
-        }
-    }
-    const bool managed = group.autoscaled.value_or(false);
-    if (managed && type == "training_plan") {
-        faults.push_back(fault(at + "/autoscaled", "managed autoscaling does not work with training plans"));
-    }
-    if (managed && group.deep_health_checks) {
-        faults.push_back(
-            fault(at + "/autoscaled", "managed autoscaling does not work with deep health checks"));
-    }
-    if (managed && group.count > 0) {
-        faults.push_back(fault(at + "/count", "must be 0 for an autoscaled group: the scaler alone sets it"));
-    }
-}
-
 // Arm processors, Grace among them, have no second thread.
 bool one_thread_a_core(const InstanceType& type) {
     return type.arch == "arm64" || type.name.starts_with("ml.p6e-gb200.");
 }
 
-void check_hardware(const InstanceGroup& group, const std::string& at, std::vector<FieldError>& faults) {
+void add_properties_of_types(const InstanceGroup& group, Properties& found) {
     for (const auto& name : group.types()) {
         const auto* type = find_instance_type(name);
         if (type == nullptr) continue;
         const bool checkable = type->is_gpu() || type->name.starts_with("ml.trn");
-        if (group.deep_health_checks && !checkable) {
-            faults.push_back(
-                fault(at + "/deep_health_checks", "run on GPU and Trainium types only, not on " + name));
-        }
-        if (group.interface_type && type->efa_interfaces == 0) {
-            faults.push_back(fault(at + "/interface_type", name + " has no EFA interface"));
-        }
-        if (group.threads_per_core == 2 && one_thread_a_core(*type)) {
-            faults.push_back(fault(at + "/threads_per_core", name + " has one thread a core"));
-        }
+        if (!checkable) found.emplace("type_without_checks", name);
+        if (!type->training_plan) found.emplace("type_without_plan", name);
+        if (type->efa_interfaces == 0) found.emplace("type_without_efa", name);
+        if (one_thread_a_core(*type)) found.emplace("one_thread_type", name);
     }
-    if (group.deep_health_checks && group.taints && !group.taints->empty()) {
-        faults.push_back(
-            fault(at + "/taints", "custom taints are refused on groups with deep health checks"));
-    }
+}
+
+void check_own_things(const InstanceGroup& group, const std::string& at, std::vector<FieldError>& faults) {
     if (group.kms_key_arn && !group.volume_size_gib) {
         faults.push_back(fault(at + "/kms_key_arn", "encrypts the extra volume: give volume_size_gib, too"));
     }
     if (group.security_group_ids && !group.subnet_id) {
         faults.push_back(
             fault(at + "/security_group_ids", "are of the VPC that subnet_id names: give subnet_id, too"));
+    }
+    for (const auto& [key, value] : group.labels.value_or(std::map<std::string, std::string>())) {
+        if (key.starts_with(kOwnLabels)) {
+            faults.push_back(fault(at + "/labels/" + key,
+                                   "is one of this product's own labels: leave it out; autoscaled sets it"));
+        }
     }
     if (group.lifecycle_script && !group.lifecycle_script->starts_with("s3://sagemaker-")) {
         faults.push_back(fault(at + "/lifecycle_script",
@@ -124,11 +84,33 @@ std::vector<std::string> InstanceGroup::types() const {
     return instance_type ? std::vector<std::string>{*instance_type} : std::vector<std::string>{};
 }
 
+Properties properties_of(const InstanceGroup& group) {
+    Properties found;
+    const auto type = group.capacity ? group.capacity->type : "on_demand";
+    const bool plan = group.capacity && group.capacity->training_plan_arn;
+    found.emplace(type == "training_plan" ? "plan_type" : type, "");
+    found.emplace(plan ? "plan_arn" : "no_plan_arn", "");
+    if (group.types().size() > 1) found.emplace("flexible", "");
+    if (group.deep_health_checks && !group.deep_health_checks->empty()) found.emplace("deep_checks", "");
+    if (group.taints && !group.taints->empty()) found.emplace("custom_taints", "");
+    if (group.interface_type) found.emplace("interface_mode", "interface_type " + *group.interface_type);
+    if (group.threads_per_core == 2) found.emplace("two_threads", "");
+    if (group.autoscaled.value_or(false)) found.emplace("autoscaled", "");
+    if (group.count > 0) found.emplace("own_count", "count " + std::to_string(group.count));
+    if (group.min_count.value_or(0) > 0) {
+        found.emplace("minimum", "min_count " + std::to_string(*group.min_count));
+        if (*group.min_count > group.count)
+            found.emplace("smaller_count", "count " + std::to_string(group.count));
+    }
+    add_properties_of_types(group, found);
+    return found;
+}
+
 std::vector<FieldError> check_group(const InstanceGroup& group, const std::string& at) {
     std::vector<FieldError> faults;
     check_types(group, at, faults);
-    check_capacity(group, at, faults);
-    check_hardware(group, at, faults);
+    for (auto& pair : excluded(properties_of(group), at)) faults.push_back(std::move(pair));
+    check_own_things(group, at, faults);
     return faults;
 }
 

@@ -7,9 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "domain/exclusions.h"
 
 namespace instantstart::domain {
 
@@ -58,6 +60,13 @@ BOOST_DESCRIBE_STRUCT(InstanceGroup, (),
                        autoscaled, volume_size_gib, threads_per_core, deep_health_checks, labels, taints,
                        subnet_id, security_group_ids, lifecycle_script, image_id, kms_key_arn,
                        execution_role_arn))
+
+// What of a group excludes something (exclusions.h): its capacity, its mode, what its types lack.
+Properties properties_of(const InstanceGroup& group);
+// How a group is known whose count managed autoscaling sets: a label that its nodes carry. Ours alone: labels
+// that users give never have this prefix.
+inline constexpr std::string_view kAutoscaledLabel = "instantstart.dev/autoscaled";
+inline constexpr std::string_view kOwnLabels = "instantstart.dev/";
 
 // All faults of one group; pointers begin with `at` ("/instance_groups/0", or "" for the body itself).
 std::vector<base::FieldError> check_group(const InstanceGroup& group, const std::string& at);

@@ -25,8 +25,24 @@ std::string oidc_trust(const PolicyScope& scope, const std::string& issuer,
 std::string execution_role_policy(const PolicyScope& scope);
 // Read and write of one bucket, for Mountpoint.
 std::string bucket_access_policy(const PolicyScope& scope, const std::string& bucket);
+// The same for checkpoints, with metrics of SageMaker's own namespaces.
+std::string checkpoint_policy(const PolicyScope& scope, const std::string& bucket);
+// Artifacts of MLflow: one prefix of one bucket.
+std::string mlflow_policy(const PolicyScope& scope, const std::string& bucket, const std::string& prefix);
+// Metrics into a Prometheus workspace, the given one or those with this cluster's tag, and HyperPod's logs.
+std::string observability_policy(const PolicyScope& scope, const std::string& cluster,
+                                 const std::string& workspace_arn);
+// What managed Karpenter does with a HyperPod cluster: add nodes and take them away.
+std::string autoscaling_policy(const PolicyScope& scope);
+// Reads of CloudWatch's and Prometheus' metrics, for KEDA.
+std::string metric_reader_policy(const PolicyScope& scope);
+// What the AWS Load Balancer Controller's release lists; writes only on what carries its own tag where AWS
+// can tell.
+std::string load_balancer_policy(const PolicyScope& scope);
 // Bucket policy: refuse plain-text requests.
 std::string tls_only_bucket_policy(const PolicyScope& scope, const std::string& bucket);
+// The statements of both in one document.
+std::string joined_documents(const std::string& a, const std::string& b);
 std::string managed_policy_arn(const PolicyScope& scope, const std::string& name);
 
 }  // namespace instantstart::domain

@@ -49,8 +49,6 @@ Task<std::string> recommended_addon_version(Clusters& env, Context context, std:
     co_return highest;
 }
 
-namespace {
-
 Task<bool> has_nodes(Clusters& env, StepCall call) {
     auto client = co_await env.kube(call.context, eks_of(call));
     if (!client) co_return false;
@@ -78,9 +76,14 @@ std::string issue_text(const JsonObject& addon) {
     return domain::clean_text(base::join(parts, "; "), 300);
 }
 
+bool is_remade(const StepCall& call) {
+    return base::get_int(call.memory, "removed_in") == call.attempt;
+}
+
 Task<JsonObject> describe_addon(Clusters& env, StepCall call, std::string name) {
     JsonObject parameters{{"clusterName", eks_of(call)}, {"addonName", name}};
-    auto answer = co_await env.aws().call(call.context, "eks", "DescribeAddon", std::move(parameters));
+    auto answer =
+        co_await env.aws().call(call.context, "eks", "DescribeAddon", std::move(parameters), look(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return JsonObject{};
         co_return std::move(answer).error();
@@ -88,13 +91,29 @@ Task<JsonObject> describe_addon(Clusters& env, StepCall call, std::string name) 
     co_return base::get_object(*answer, "addon");
 }
 
+namespace {
+
+// Where args has "exact": the configuration is ours alone and must be as it was given.
+bool configuration_differs(const JsonObject& addon, const JsonObject& args) {
+    if (!base::get_bool(args, "exact")) return false;
+    const auto seen = base::parse_json(base::get_string(addon, "configurationValues", "{}"));
+    const auto wanted = base::parse_json(base::get_string(args, "configuration", "{}"));
+    return !seen || !wanted || *seen != *wanted;
+}
+
 JsonObject state_of(const JsonObject& addon, std::string_view state) {
     return {{"state", state}, {"version", base::get_string(addon, "addonVersion")}};
 }
 
+}  // namespace
+
 Task<Observation> observe_addon(Clusters& env, StepCall call, JsonObject args) {
+    CO_TRY(auto addon, co_await describe_addon(env, call, base::get_string(args, "name")));
+    co_return co_await judge_addon(env, std::move(call), std::move(args), std::move(addon));
+}
+
+Task<Observation> judge_addon(Clusters& env, StepCall call, JsonObject args, JsonObject addon) {
     const auto name = base::get_string(args, "name");
-    CO_TRY(auto addon, co_await describe_addon(env, call, name));
     if (addon.empty()) {
         if (is_fresh(env, call)) co_return ops::in_progress("waiting until EKS shows the add-on");
         co_return ops::absent();
@@ -105,6 +124,7 @@ Task<Observation> observe_addon(Clusters& env, StepCall call, JsonObject args) {
         const auto wanted = role.is_string() ? std::string(role.as_string()) : "";
         if (!wanted.empty() && base::get_string(addon, "serviceAccountRoleArn") != wanted)
             co_return ops::absent();
+        if (configuration_differs(addon, args)) co_return ops::absent();
         co_return ops::done(state_of(addon, "ready"));
     }
     if (status == "DELETING") co_return ops::in_progress(name + " is DELETING");
@@ -114,7 +134,7 @@ Task<Observation> observe_addon(Clusters& env, StepCall call, JsonObject args) {
         if (!nodes) co_return ops::done(state_of(addon, "waiting_for_nodes"));
     }
     if (status == "CREATE_FAILED") {
-        if (base::get_bool(call.memory, "removed")) {
+        if (is_remade(call)) {
             co_return ops::impossible(
                 base::conflict_error("addon_failed", "add-on " + name + " failed: " + issue_text(addon)));
         }
@@ -127,6 +147,8 @@ Task<Observation> observe_addon(Clusters& env, StepCall call, JsonObject args) {
     auto issues = issue_text(addon);
     co_return ops::in_progress(name + " is " + status + (issues.empty() ? "" : " (" + issues + ")"));
 }
+
+namespace {
 
 Task<JsonObject> create_addon(Clusters& env, StepCall call, JsonObject args) {
     const auto name = base::get_string(args, "name");
@@ -146,27 +168,34 @@ Task<JsonObject> create_addon(Clusters& env, StepCall call, JsonObject args) {
     co_return made(env, name);
 }
 
+}  // namespace
+
 Task<JsonObject> act_addon(Clusters& env, StepCall call, JsonObject args) {
     const auto name = base::get_string(args, "name");
     CO_TRY(auto addon, co_await describe_addon(env, call, name));
     if (addon.empty()) {
         auto memory = co_await create_addon(env, call, args);
-        if (memory && base::get_bool(call.memory, "removed")) (*memory)["removed"] = true;
+        if (memory && is_remade(call)) (*memory)["removed_in"] = call.attempt;
         co_return memory;
     }
     if (base::get_string(addon, "status") == "CREATE_FAILED") {
         JsonObject parameters{{"clusterName", eks_of(call)}, {"addonName", name}};
         CO_CHECK_OK(co_await mutate(env, call, "eks", "DeleteAddon", std::move(parameters)));
-        co_return JsonObject{{"removed", true}};
+        co_return JsonObject{{"removed_in", call.attempt}};
     }
     JsonObject parameters{{"clusterName", eks_of(call)},
                           {"addonName", name},
-                          {"serviceAccountRoleArn", resolve(args.at("role_arn"), call)},
                           {"resolveConflicts", "PRESERVE"},
                           {"clientRequestToken", call.client_token}};
+    const auto role = resolve(args.at("role_arn"), call);
+    if (role.is_string() && !role.as_string().empty()) parameters["serviceAccountRoleArn"] = role;
+    if (configuration_differs(addon, args))
+        parameters["configurationValues"] = base::get_string(args, "configuration", "{}");
     CO_CHECK_OK(co_await mutate(env, call, "eks", "UpdateAddon", std::move(parameters)));
     co_return JsonObject{};
 }
+
+namespace {
 
 // With nodes an add-on that is DEGRADED often heals; it gets a while, and what is left is said, not failed.
 Task<Observation> observe_settled(Clusters& env, StepCall call, JsonObject args) {

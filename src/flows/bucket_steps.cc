@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "ops/proof.h"
 
 namespace instantstart::flows {
 
@@ -25,6 +26,15 @@ Task<void> check_bucket(Clusters& env, Context context, std::string bucket, std:
     auto answer = co_await env.aws().call(context, "s3", "HeadBucket", std::move(parameters));
     if (answer) co_return base::ok();
     if (is_absent(answer.error())) co_return base::not_found_error("bucket \"" + bucket + "\"");
+    // The answer to HEAD has no words. A GET of the same right says whether it is the right that is missing.
+    JsonObject listing{{"Bucket", bucket}, {"ExpectedBucketOwner", account}, {"MaxKeys", 1}};
+    if (answer.error().kind == base::ErrorKind::denied) {
+        auto listed = co_await env.aws().call(context, "s3", "ListObjectsV2", std::move(listing));
+        if (listed) co_return base::ok();
+        const auto& text = listed.error().message;
+        if (text.find("is not authorized to perform") != std::string::npos)
+            co_return std::move(listed).error();
+    }
     const bool foreign = answer.error().kind == base::ErrorKind::denied &&
                          answer.error().code != "CredentialsExpired" &&
                          answer.error().code != "CredentialsUnavailable";
@@ -46,6 +56,8 @@ Task<bool> is_empty(Clusters& env, StepCall call) {
     const bool none = base::get_array(page, "Contents").empty();
     co_return none;
 }
+
+}  // namespace
 
 Task<Observation> observe_bucket(Clusters& env, StepCall call, JsonObject) {
     const auto bucket = base::get_string(call.params, "bucket");
@@ -71,6 +83,8 @@ Task<Observation> observe_bucket(Clusters& env, StepCall call, JsonObject) {
     co_return ops::absent();
 }
 
+namespace {
+
 Task<void> create_bucket(Clusters& env, StepCall call) {
     const auto bucket = base::get_string(call.params, "bucket");
     const auto region = base::get_string(call.params, "region");
@@ -82,16 +96,21 @@ Task<void> create_bucket(Clusters& env, StepCall call) {
     co_return base::conflict_error("bucket_taken", "bucket \"" + bucket + "\" belongs to another account");
 }
 
-Task<JsonObject> act_bucket(Clusters& env, StepCall call, JsonObject) {
+}  // namespace
+
+Task<JsonObject> act_bucket(Clusters& env, StepCall call, JsonObject args) {
     const auto bucket = base::get_string(call.params, "bucket");
     auto there = co_await check_bucket(env, call.context, bucket, base::get_string(call.params, "account"));
     if (!there) CO_CHECK_OK(co_await create_bucket(env, call));
     // At once, so that nothing that fails elsewhere leaves a bucket that deleting would not know as ours.
     auto tagging = bucket_call(call);
-    tagging["Tagging"] = {{"TagSet", domain::tag_list(owner_of(call, "bucket"))}};
+    const auto role = base::get_string(args, "step", "bucket");
+    tagging["Tagging"] = {{"TagSet", domain::tag_list(owner_of(call, role))}};
     CO_CHECK_OK(co_await mutate(env, call, "s3", "PutBucketTagging", std::move(tagging)));
-    co_return made(env, bucket);
+    co_return ops::proven(made(env, bucket), {{"name", bucket}});
 }
+
+namespace {
 
 Task<bool> has_settings(Clusters& env, StepCall call) {
     auto block = co_await env.aws().call(call.context, "s3", "GetPublicAccessBlock", bucket_call(call));
@@ -114,14 +133,16 @@ Task<bool> has_settings(Clusters& env, StepCall call) {
     co_return true;
 }
 
-Task<Observation> observe_settings(Clusters& env, StepCall call, JsonObject) {
+}  // namespace
+
+Task<Observation> observe_bucket_settings(Clusters& env, StepCall call, JsonObject) {
     CO_TRY(const bool settled, co_await has_settings(env, call));
     if (settled) co_return ops::done({});
     co_return ops::absent();
 }
 
 // Three writes that replace what is there: repeating them changes nothing.
-Task<JsonObject> act_settings(Clusters& env, StepCall call, JsonObject) {
+Task<JsonObject> act_bucket_settings(Clusters& env, StepCall call, JsonObject) {
     const auto bucket = base::get_string(call.params, "bucket");
     auto parameters = bucket_call(call);
     parameters["PublicAccessBlockConfiguration"] = {{"BlockPublicAcls", true},
@@ -139,8 +160,10 @@ Task<JsonObject> act_settings(Clusters& env, StepCall call, JsonObject) {
     parameters = bucket_call(call);
     parameters["Policy"] = domain::tls_only_bucket_policy(scope_of(call), bucket);
     CO_CHECK_OK(co_await mutate(env, call, "s3", "PutBucketPolicy", std::move(parameters)));
-    co_return JsonObject{};
+    co_return ops::proven({}, {});
 }
+
+namespace {
 
 JsonObject script_call(const StepCall& call) {
     auto parameters = bucket_call(call);
@@ -148,10 +171,12 @@ JsonObject script_call(const StepCall& call) {
     return parameters;
 }
 
+JsonObject script_of(const StepCall& call) {
+    return {{"uri", "s3://" + base::get_string(call.params, "bucket") + "/instantstart/lifecycle/"},
+            {"file", "on_create.sh"}};
+}
+
 Task<Observation> observe_script(Clusters& env, StepCall call, JsonObject) {
-    const JsonObject result{
-        {"uri", "s3://" + base::get_string(call.params, "bucket") + "/instantstart/lifecycle/"},
-        {"file", "on_create.sh"}};
     auto head = co_await env.aws().call(call.context, "s3", "HeadObject", script_call(call));
     if (!head) {
         if (is_absent(head.error())) co_return ops::absent();
@@ -159,7 +184,7 @@ Task<Observation> observe_script(Clusters& env, StepCall call, JsonObject) {
     }
     const bool whole =
         base::get_int(*head, "ContentLength") == static_cast<std::int64_t>(std::string_view(kScript).size());
-    if (whole) co_return ops::done(result);
+    if (whole) co_return ops::done(script_of(call));
     co_return ops::absent();
 }
 
@@ -167,7 +192,8 @@ Task<JsonObject> act_script(Clusters& env, StepCall call, JsonObject) {
     auto parameters = script_call(call);
     parameters["Body"] = kScript;
     parameters["ContentType"] = "text/x-shellscript";
-    co_return co_await mutate(env, call, "s3", "PutObject", std::move(parameters));
+    CO_CHECK_OK(co_await mutate(env, call, "s3", "PutObject", std::move(parameters)));
+    co_return ops::proven({}, script_of(call));
 }
 
 }  // namespace
@@ -176,7 +202,7 @@ void add_bucket(Steps& steps) {
     if (steps.has("bucket")) return;
     steps.add(Row("bucket", "Create bucket", {}).does(&observe_bucket, &act_bucket));
     steps.add(Row("bucket_settings", "Close and encrypt the bucket", {"bucket"})
-                  .does(&observe_settings, &act_settings));
+                  .does(&observe_bucket_settings, &act_bucket_settings));
 }
 
 void add_lifecycle_script(Steps& steps) {

@@ -9,6 +9,12 @@ namespace instantstart::flows {
 
 // "bucket" (result: name), "bucket_settings". The bucket is params.bucket.
 void add_bucket(Steps& steps);
+// Their bodies, for others that bring a bucket (params.bucket) as part of something larger. args: step (value
+// of the step tag; "bucket" where left out).
+Task<Observation> observe_bucket(Clusters& env, StepCall call, JsonObject args);
+Task<JsonObject> act_bucket(Clusters& env, StepCall call, JsonObject args);
+Task<Observation> observe_bucket_settings(Clusters& env, StepCall call, JsonObject args);
+Task<JsonObject> act_bucket_settings(Clusters& env, StepCall call, JsonObject args);
 // "lifecycle_script": the script that HyperPod runs on each new node; result {uri, file}.
 void add_lifecycle_script(Steps& steps);
 

@@ -33,7 +33,7 @@ struct Clusters::Kept {
     std::map<std::string, std::string> hyperpod_names;  // by EKS name, kept for good
     struct Access {
         Access() = default;
-        std::string endpoint;
+        std::string made;  // endpoint and when the cluster was created
         std::shared_ptr<kube::Client> client;
     };
     std::map<std::string, Access> access;
@@ -60,9 +60,10 @@ Task<Identity> Clusters::identity(Context context) {
         } else {
             who.role_arn = "arn:" + aws_.partition() + ":iam::" + who.account + ":role/" + parts[1];
             if (role.error().kind != base::ErrorKind::denied) co_return std::move(role).error();
+            who.role_refusal = role.error().message;
         }
     }
-    kept_->identity = who;
+    if (who.role_refusal.empty()) kept_->identity = who;  // a guess is not kept
     co_return who;
 }
 
@@ -229,47 +230,59 @@ Task<JsonObject> Clusters::hyperpod(Context context, ClusterRef ref) {
 
 namespace {
 
-struct TokenSource {
-    TokenSource() = default;
-    std::string token;
-    base::Duration made_at{};
-};
+using AskedAt = std::shared_ptr<std::optional<base::Duration>>;
 
-// EKS takes a token for 15 minutes; it is made anew after 10.
-Task<std::string> token_for(aws::Client& aws, rt::Clock& clock, std::shared_ptr<TokenSource> kept,
-                            Context context, std::string eks_name, bool fresh) {
-    if (!fresh && !kept->token.empty() && clock.monotonic() - kept->made_at < std::chrono::minutes(10)) {
-        co_return kept->token;
-    }
-    CO_TRY(auto token, co_await aws.eks_token(context, eks_name));
-    kept->token = token;
-    kept->made_at = clock.monotonic();
-    co_return token;
+// A token that Kubernetes does not take may be signed by a session that has run out, and only AWS says so: it
+// is asked, at most every half minute, and where there are newer credentials the client takes them.
+Task<void> check_session(aws::Client& aws, rt::Clock& clock, AskedAt asked_at, Context context) {
+    const auto now = clock.monotonic();
+    if (*asked_at && now - **asked_at < std::chrono::seconds(30)) co_return base::ok();
+    *asked_at = now;
+    aws::CallOptions options;
+    options.fresh = true;
+    auto caller = co_await aws.call(context, "sts", "GetCallerIdentity", JsonObject{}, options);
+    if (!caller && caller.error().kind == base::ErrorKind::denied) co_return std::move(caller).error();
+    co_return base::ok();
+}
+
+// Made on this machine; the Kubernetes client keeps it and renews it before it expires. `fresh`: the last one
+// was not taken.
+Task<std::string> token_for(aws::Client& aws, rt::Clock& clock, AskedAt asked_at, Context context,
+                            std::string eks_name, bool fresh) {
+    if (fresh) CO_CHECK_OK(co_await check_session(aws, clock, asked_at, context));
+    co_return co_await aws.eks_token(context, eks_name);
 }
 
 }  // namespace
 
 Task<std::shared_ptr<kube::Client>> Clusters::kube(Context context, std::string eks_name) {
     CO_TRY(auto cluster, co_await eks(context, eks_name));
-    const auto url = base::get_string(cluster, "endpoint");
+    co_return client_of(cluster);
+}
+
+base::Result<std::shared_ptr<kube::Client>> Clusters::client_of(const JsonObject& eks) {
+    const auto eks_name = base::get_string(eks, "name");
+    const auto url = base::get_string(eks, "endpoint");
     if (url.empty()) {
-        co_return base::Error(base::ErrorKind::unavailable, "KubernetesUnreachable",
-                              "EKS cluster \"" + eks_name + "\" has no endpoint yet");
+        return base::Error(base::ErrorKind::unavailable, "KubernetesUnreachable",
+                           "EKS cluster \"" + eks_name + "\" has no endpoint yet");
     }
+    // A cluster that was made anew under the same name is another one, even behind the same URL.
+    const auto made = url + " " + base::get_string(eks, "createdAt");
     auto& access = kept_->access[eks_name];
-    if (access.client && access.endpoint == url) co_return access.client;
+    if (access.client && access.made == made) return access.client;
     kube::Endpoint endpoint;
     endpoint.url = url;
-    if (!base::base64_decode(base::get_string(cluster, "certificateAuthority.data"), endpoint.ca_pem)) {
-        co_return base::internal_error("the certificate authority of the EKS cluster is not base64");
+    if (!base::base64_decode(base::get_string(eks, "certificateAuthority.data"), endpoint.ca_pem)) {
+        return base::internal_error("the certificate authority of the EKS cluster is not base64");
     }
-    auto kept = std::make_shared<TokenSource>();
-    endpoint.token = [&aws = aws_, &clock = clock_, kept, eks_name](Context asked, bool fresh) {
-        return token_for(aws, clock, kept, std::move(asked), eks_name, fresh);
+    auto asked_at = std::make_shared<std::optional<base::Duration>>();
+    endpoint.token = [&aws = aws_, &clock = clock_, asked_at, eks_name](Context asked, bool fresh) {
+        return token_for(aws, clock, asked_at, std::move(asked), eks_name, fresh);
     };
-    access.endpoint = url;
+    access.made = made;
     access.client = std::shared_ptr<kube::Client>(kube::make_client(std::move(endpoint), transport_, clock_));
-    co_return access.client;
+    return access.client;
 }
 
 void Clusters::forget(const std::string& eks_name) {

@@ -24,8 +24,9 @@ using rt::Task;
 struct Identity {
     Identity() = default;
     std::string account;
-    std::string caller_arn;  // as STS says: an assumed-role session
-    std::string role_arn;    // the IAM role behind it, with its path; the caller's ARN for a user
+    std::string caller_arn;    // as STS says: an assumed-role session
+    std::string role_arn;      // the IAM role behind it, with its path; the caller's ARN for a user
+    std::string role_refusal;  // why IAM did not show the role: its ARN is then a guess, without a path
 };
 
 struct ClusterRef {
@@ -66,9 +67,12 @@ public:
     Task<JsonObject> hyperpod(Context context, ClusterRef ref);
     // Client of the cluster's Kubernetes API.
     Task<std::shared_ptr<kube::Client>> kube(Context context, std::string eks_name);
+    // The same of EKS's description: always the same client of the same cluster.
+    base::Result<std::shared_ptr<kube::Client>> client_of(const JsonObject& eks);
     // Drops what is kept of a cluster, after a write.
     void forget(const std::string& eks_name);
 
+    // Never answers from what is kept: what steps see they act upon.
     aws::Client& aws() { return aws_; }
     rt::Clock& clock() { return clock_; }
     store::Store& store() { return store_; }

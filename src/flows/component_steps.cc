@@ -7,12 +7,20 @@ namespace instantstart::flows {
 
 namespace {
 
+constexpr std::size_t kMaxPage = std::size_t{4} << 20U;  // bytes; a node has some thousands
+
 using Client = std::shared_ptr<kube::Client>;
 
+}  // namespace
+
 Task<JsonObject> live_object(Client client, Context context, JsonObject wanted) {
-    CO_TRY(auto resource, co_await client->resolve(context, base::get_string(wanted, "apiVersion"),
-                                                   base::get_string(wanted, "kind")));
-    auto live = co_await client->get(context, resource, base::get_string(wanted, "metadata.namespace"),
+    auto resource = co_await client->resolve(context, base::get_string(wanted, "apiVersion"),
+                                             base::get_string(wanted, "kind"));
+    if (!resource) {
+        if (resource.error().kind == base::ErrorKind::not_found) co_return JsonObject{};
+        co_return std::move(resource).error();
+    }
+    auto live = co_await client->get(context, *resource, base::get_string(wanted, "metadata.namespace"),
                                      base::get_string(wanted, "metadata.name"));
     if (!live) {
         if (live.error().kind == base::ErrorKind::not_found) co_return JsonObject{};
@@ -20,6 +28,8 @@ Task<JsonObject> live_object(Client client, Context context, JsonObject wanted) 
     }
     co_return std::move(*live);
 }
+
+namespace {
 
 // An object that a Helm release owns is left to it.
 bool is_helm(const JsonObject& live) {
@@ -36,6 +46,25 @@ std::string daemonset_state(const JsonObject& live) {
     return current && base::get_int(live, "status.numberReady") >= desired ? "ready" : "starting";
 }
 
+bool has_condition(const JsonObject& live, std::string_view type) {
+    for (const auto& condition : base::get_array(live, "status.conditions")) {
+        if (base::get_string(condition, "type") == type)
+            return base::get_string(condition, "status") == "True";
+    }
+    return false;
+}
+
+// What of an object that is as we want it still has to come.
+std::string readiness(const JsonObject& live) {
+    const auto kind = base::get_string(live, "kind");
+    if (kind == "CustomResourceDefinition") return has_condition(live, "Established") ? "ready" : "starting";
+    if (kind != "Deployment") return "ready";
+    const bool current =
+        base::get_int(live, "status.observedGeneration") >= base::get_int(live, "metadata.generation");
+    const auto wanted = base::get_int(live, "spec.replicas", 1);
+    return current && base::get_int(live, "status.availableReplicas") >= wanted ? "ready" : "starting";
+}
+
 // The least ready of the states that a component's objects have.
 std::string least(const std::string& a, const std::string& b) {
     static const std::vector<std::string> kOrder = {"absent", "drifted", "starting", "waiting_for_nodes",
@@ -46,17 +75,32 @@ std::string least(const std::string& a, const std::string& b) {
     return rank(a) < rank(b) ? a : b;
 }
 
+bool is_ours(const JsonObject& live) {
+    const auto* labels = base::find_path(live, "metadata.labels");
+    return labels != nullptr && labels->is_object() &&
+           labels->as_object().contains("app.kubernetes.io/managed-by") &&
+           labels->as_object().at("app.kubernetes.io/managed-by") == "instantstart";
+}
+
+}  // namespace
+
 Task<JsonObject> objects_state(Client client, Context context, std::vector<JsonObject> objects) {
     std::string state = "ready";
     std::vector<std::string> detail;
     bool waits = false, runs = false;
+    std::int64_t standing = 0, ours = 0;
     for (const auto& wanted : objects) {
         CO_TRY(auto live, co_await live_object(client, context, wanted));
+        standing += live.empty() ? 0 : 1;
+        ours += is_ours(live) ? 1 : 0;
         const auto name = base::get_string(wanted, "kind") + "/" + base::get_string(wanted, "metadata.name");
         std::string of_object = "ready";
         if (live.empty()) {
             of_object = "absent";
             detail.push_back(name + " is missing");
+        } else if (base::find_path(live, "metadata.deletionTimestamp") != nullptr) {
+            of_object = "starting";
+            detail.push_back(name + " is being deleted");
         } else if (is_helm(live)) {
             detail.push_back(name + " belongs to a Helm release");
         } else if (!covers(live, wanted)) {
@@ -66,13 +110,18 @@ Task<JsonObject> objects_state(Client client, Context context, std::vector<JsonO
             of_object = daemonset_state(live);
             (of_object == "waiting_for_nodes" ? waits : runs) = true;
             if (of_object == "waiting_for_nodes") continue;
+        } else if (of_object = readiness(live); of_object != "ready") {
+            detail.push_back(name + " is not ready yet");
         }
         state = least(state, of_object);
     }
     // Of two DaemonSets for two kinds of nodes one always has none.
     if (state == "ready" && waits && !runs) state = "waiting_for_nodes";
-    co_return JsonObject{{"state", state}, {"detail", base::join(detail, "; ")}};
+    co_return JsonObject{
+        {"state", state}, {"detail", base::join(detail, "; ")}, {"standing", standing}, {"ours", ours}};
 }
+
+namespace {
 
 Task<JsonObject> addon_state(Clusters& env, Context context, std::string eks_name, std::string addon) {
     JsonObject parameters{{"clusterName", eks_name}, {"addonName", addon}};
@@ -91,18 +140,27 @@ Task<JsonObject> addon_state(Clusters& env, Context context, std::string eks_nam
     co_return row;
 }
 
+// Asks for one: a fleet may have ten thousand.
 Task<bool> any_node(Client client, Context context) {
     const auto nodes = kube::known_resource("nodes");
     CHECK(nodes.has_value());
     kube::ListOptions options;
-    CO_TRY(auto list, co_await client->list(context, *nodes, options));
-    co_return !base::get_array(list, "items").empty();
+    options.page_size = 1;
+    CO_TRY(const auto page, co_await client->list_stream(context, *nodes, options, ""));
+    std::string text;
+    while (text.size() < kMaxPage) {
+        CO_TRY(const auto piece, co_await page->read());
+        if (!piece) break;
+        text += *piece;
+    }
+    constexpr std::size_t kDepth = 128;
+    CO_TRY(const auto parsed, base::parse_json(text, kDepth));
+    co_return !base::get_array(parsed, "items").empty();
 }
 
-}  // namespace
-
-Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region,
-                                 std::string id) {
+// `sight` is the context of what asks the API server.
+Task<JsonObject> state_within(Clusters& env, Context context, Context sight, std::string eks_name,
+                              std::string region, std::string id) {
     const auto* component = find_component(id);
     CHECK(component != nullptr);
     JsonObject row;
@@ -111,7 +169,7 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
         const auto state = base::get_string(row, "state");
         if (component->needs_nodes && (state == "starting" || state == "failed")) {
             CO_TRY(auto client, co_await env.kube(context, eks_name));
-            CO_TRY(const bool nodes, co_await any_node(client, context));
+            CO_TRY(const bool nodes, co_await any_node(client, sight));
             if (!nodes) row["state"] = "waiting_for_nodes";
         }
     } else {
@@ -119,10 +177,29 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
         if (!objects)
             co_return JsonObject{{"name", id}, {"state", "failed"}, {"detail", objects.error().message}};
         CO_TRY(auto client, co_await env.kube(context, eks_name));
-        CO_TRY(row, co_await objects_state(client, context, *objects));
+        CO_TRY(row, co_await objects_state(client, sight, *objects));
     }
     row["name"] = id;
     co_return row;
+}
+
+// The API server cannot be asked, or fails, or takes too long; errors of AWS name their operation.
+bool hides_component(const base::Error& error) {
+    if (is_unreachable(error)) return true;
+    if (error.extra.contains("aws_operation")) return false;
+    return error.kind == base::ErrorKind::unavailable || error.kind == base::ErrorKind::throttled ||
+           error.kind == base::ErrorKind::deadline;
+}
+
+JsonObject unseen(const Component& component, const base::Error& error) {
+    return {{"name", component.id}, {"state", "unknown"}, {"detail", domain::clean_text(error.message, 300)}};
+}
+
+}  // namespace
+
+Task<JsonObject> component_state(Clusters& env, Context context, std::string eks_name, std::string region,
+                                 std::string id) {
+    return state_within(env, context, context, std::move(eks_name), std::move(region), std::move(id));
 }
 
 bool is_unreachable(const base::Error& error) {
@@ -132,22 +209,28 @@ bool is_unreachable(const base::Error& error) {
 Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
                                 std::set<std::string> wanted_ids) {
     JsonArray rows;
+    std::optional<base::Error> obstacle;
+    auto left = kSightLimit;  // of the time for the API server; that of AWS does not count
     for (const auto& component : components()) {
-        auto seen = co_await component_state(env, context, ref.eks_name, env.aws().region(), component.id);
+        const auto began = env.clock().monotonic();
+        auto seen = co_await state_within(env, context, context.with_deadline(began + left), ref.eks_name,
+                                          env.aws().region(), component.id);
+        if (!seen || component.addon.empty()) left -= std::min(left, env.clock().monotonic() - began);
         const bool wanted = wanted_ids.contains(component.id);
-        if (!seen && !is_unreachable(seen.error())) co_return std::move(seen).error();
+        if (!seen && !hides_component(seen.error())) co_return std::move(seen).error();
+        // Once the time is used up, what used it up is the reason.
+        if (!seen && (!obstacle || seen.error().kind != base::ErrorKind::deadline)) obstacle = seen.error();
         if (!seen && !wanted) continue;
-        auto row = seen ? std::move(*seen)
-                        : JsonObject{{"name", component.id},
-                                     {"state", "unknown"},
-                                     {"detail", domain::clean_text(seen.error().message, 300)}};
+        auto row = seen ? std::move(*seen) : unseen(component, *obstacle);
         const auto state = base::get_string(row, "state");
         if (!wanted && state == "absent") continue;
         row["title"] = component.title;
         row["kind"] = component.addon.empty() ? "manifest" : "eks_addon";
         row["wanted"] = wanted;
-        row["actual"] = state != "absent" && state != "unknown";
-        row["healthy"] = state == "ready" || state == "waiting_for_nodes";
+        if (seen) {
+            row["actual"] = state != "absent";
+            row["healthy"] = state == "ready" || state == "waiting_for_nodes";
+        }
         rows.push_back(std::move(row));
     }
     co_return rows;

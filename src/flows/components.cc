@@ -45,12 +45,16 @@ std::vector<Component> make_components() {
         addon("s3_csi", "Mountpoint for S3", "aws-mountpoint-s3-csi-driver", false, true),
         addon("cert_manager", "cert-manager", "cert-manager", false, true),
         addon("metrics_server", "metrics-server", "metrics-server", false, true),
+        addon("fsx_csi", "FSx for Lustre driver", "aws-fsx-csi-driver", false, true),
     };
     for (auto& row : table) {
         // Their Deployments tolerate none of the users' taints by default and would never run on nodes that
         // are all tainted.
         if (row.id == "coredns") row.configuration = R"({"tolerations":[{"operator":"Exists"}]})";
         if (row.id == "metrics_server") row.configuration = R"({"tolerations":[{"operator":"Exists"}]})";
+        if (row.id == "fsx_csi")
+            row.configuration =
+                R"({"node":{"tolerateAllTaints":true},"controller":{"tolerations":[{"operator":"Exists"}]}})";
         if (row.id == "s3_csi") row.configuration = R"({"node":{"tolerateAllTaints":true}})";
         if (row.id == "cert_manager") {
             row.configuration =

@@ -44,8 +44,11 @@ Task<JsonObject> component_state(Clusters& env, Context context, std::string eks
                                  std::string id);
 // Whether the cluster's API server is the obstacle: no answer, or none to us.
 bool is_unreachable(const base::Error& error);
-// One row for each component of the table: `wanted` by `wanted_ids`, `healthy`; state "unknown" where the API
-// server is the obstacle.
+// How long a query waits for what the API server has to say of components, or of storage, all together.
+inline constexpr base::Duration kSightLimit = std::chrono::seconds(5);
+// One row for each component of the table: `wanted` by `wanted_ids`, `actual`, `healthy`. State "unknown",
+// with neither of the latter two, where the API server is the obstacle or says nothing within kSightLimit:
+// `detail` says why.
 Task<JsonArray> dependency_rows(Clusters& env, Context context, ClusterRef ref,
                                 std::set<std::string> wanted_ids);
 // What the cluster's groups make wanted.
@@ -53,6 +56,13 @@ std::set<std::string> wanted_components(const JsonObject& hyperpod);
 
 // Adds a step for each of `ids` ("kubernetes_access" and "eks" come first); needs are told apart by kind.
 void add_components(Steps& steps, const std::vector<std::string>& ids);
+
+// The object as it stands, {} where it does not, also where its kind is unknown there.
+Task<JsonObject> live_object(std::shared_ptr<kube::Client> client, Context context, JsonObject wanted);
+// {state, detail, standing, ours}: the least ready state of them all, how many stand and how many carry our
+// label.
+Task<JsonObject> objects_state(std::shared_ptr<kube::Client> client, Context context,
+                               std::vector<JsonObject> objects);
 
 // Server-side apply of objects that are missing or differ; shared with storage.
 Task<Observation> observe_objects(Clusters& env, StepCall call, std::vector<JsonObject> objects);

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "base/text.h"
 #include "domain/cidr.h"
 #include "flows/ec2_kit.h"
 #include "flows/network_steps.h"
@@ -63,6 +66,17 @@ JsonObject tables_by_zone(const JsonArray& tables, const JsonArray& subnets, con
     return by_zone;
 }
 
+// All ranges of a VPC, those that are only being associated left out.
+JsonArray ranges_of(const JsonValue& vpc) {
+    JsonArray cidrs;
+    for (const auto& block : base::get_array(vpc, "CidrBlockAssociationSet")) {
+        if (base::get_string(block, "CidrBlockState.State", "associated") == "associated")
+            cidrs.emplace_back(base::get_string(block, "CidrBlock"));
+    }
+    if (cidrs.empty()) cidrs.emplace_back(base::get_string(vpc, "CidrBlock"));
+    return cidrs;
+}
+
 Task<Observation> observe_network(Clusters& env, StepCall call, JsonObject) {
     Found found;
     found.vpc = base::get_string(call.result_of("vpc"), "id");
@@ -79,13 +93,7 @@ Task<Observation> observe_network(Clusters& env, StepCall call, JsonObject) {
     if (by_zone.empty() && !call.result_of("routes_private_0").empty()) {
         co_return ops::in_progress("waiting until EC2 shows the route tables");
     }
-    JsonArray cidrs;
-    for (const auto& block : base::get_array(vpcs.front(), "CidrBlockAssociationSet")) {
-        if (base::get_string(block, "CidrBlockState.State", "associated") == "associated") {
-            cidrs.emplace_back(base::get_string(block, "CidrBlock"));
-        }
-    }
-    if (cidrs.empty()) cidrs.emplace_back(base::get_string(vpcs.front(), "CidrBlock"));
+    auto cidrs = ranges_of(vpcs.front());
     co_return ops::done({{"vpc_id", found.vpc},
                          {"security_group_id", found.group},
                          {"route_tables", std::move(by_zone)},
@@ -109,9 +117,24 @@ const JsonValue* own_subnet(const JsonArray& subnets, const StepCall& call, cons
     return nullptr;
 }
 
+// By which load balancers, node groups and Karpenter find the subnet.
+std::map<std::string, std::string> discovery_tags(const StepCall& call) {
+    return {{"kubernetes.io/role/internal-elb", "1"},
+            {"kubernetes.io/cluster/" + eks_of(call), "shared"},
+            {"karpenter.sh/discovery", eks_of(call)}};
+}
+
 Task<JsonArray> subnets_of_vpc(Clusters& env, StepCall call) {
     JsonArray in_vpc{filter("vpc-id", base::get_string(call.result_of("network"), "vpc_id"))};
     co_return co_await ec2_list(env, call.context, "subnet", std::move(in_vpc));
+}
+
+std::string table_of_zone(const StepCall& call, const std::string& zone) {
+    const auto& tables = base::get_object(call.result_of("network"), "route_tables");
+    const auto own = tables.find(zone);
+    const auto* any = tables.if_contains("*");
+    if (own != tables.end() && own->value().is_string()) return std::string(own->value().get_string());
+    return any != nullptr && any->is_string() ? std::string(any->get_string()) : "";
 }
 
 Task<Observation> observe_compute(Clusters& env, StepCall call, JsonObject args) {
@@ -121,14 +144,9 @@ Task<Observation> observe_compute(Clusters& env, StepCall call, JsonObject args)
         if (is_fresh(env, call)) co_return ops::in_progress("waiting until EC2 shows the subnet");
         co_return ops::absent();
     }
-    const auto zone = base::get_string(args, "zone");
-    const auto& tables = base::get_object(call.result_of("network"), "route_tables");
-    const auto table =
-        base::get_string(JsonObject{{"t", tables.contains(zone) ? tables.at(zone) : JsonValue()}}, "t",
-                         base::get_string(tables, "*"));
     co_return ops::done({{"id", base::get_string(*subnet, "SubnetId")},
                          {"CidrBlock", base::get_string(*subnet, "CidrBlock")},
-                         {"route_table_id", table}});
+                         {"route_table_id", table_of_zone(call, base::get_string(args, "zone"))}});
 }
 
 std::vector<domain::Cidr> ranges(const JsonArray& texts) {
@@ -140,6 +158,41 @@ std::vector<domain::Cidr> ranges(const JsonArray& texts) {
     return list;
 }
 
+bool is_being_widened(const JsonValue& vpc) {
+    const auto& blocks = base::get_array(vpc, "CidrBlockAssociationSet");
+    return std::any_of(blocks.begin(), blocks.end(), [](const JsonValue& block) {
+        return base::get_string(block, "CidrBlockState.State") == "associating";
+    });
+}
+
+// A VPC that is full gets a secondary range, one that no VPC of the region has, so that they can be peered;
+// the next turn finds room in it.
+Task<JsonObject> widen(Clusters& env, StepCall call, std::string vpc_id, std::string zone) {
+    CO_TRY(auto vpcs, co_await env.aws().collect(call.context, "ec2", "DescribeVpcs", JsonObject{}));
+    JsonArray taken;
+    for (const auto& vpc : vpcs) {
+        for (const auto& block : base::get_array(vpc, "CidrBlockAssociationSet"))
+            taken.emplace_back(base::get_string(block, "CidrBlock"));
+    }
+    const auto range = domain::free_secondary_range(ranges(taken));
+    const char* hint = "Give the group a subnet_id, or add a secondary range to the VPC.";
+    if (!range) {
+        co_return base::conflict_error("no_free_range", "the VPC has no free /20 for a compute subnet in " +
+                                                            zone + ", and 100.64.0.0/10 is taken")
+            .with_hint(hint);
+    }
+    JsonObject parameters{{"VpcId", vpc_id}, {"CidrBlock", range->text()}};
+    auto answer = co_await mutate(env, call, "ec2", "AssociateVpcCidrBlock", std::move(parameters));
+    if (!answer && answer.error().code == "CidrLimitExceeded") {
+        co_return std::move(answer)
+            .error()
+            .wrapped("the VPC has no free /20 and takes no further range")
+            .with_hint(hint);
+    }
+    CO_CHECK_OK(std::move(answer));
+    co_return JsonObject{};
+}
+
 // The address plan is settled by EC2: two that choose the same range at once get one subnet and one refusal,
 // and the refused one chooses again.
 Task<JsonObject> act_compute(Clusters& env, StepCall call, JsonObject args) {
@@ -149,20 +202,21 @@ Task<JsonObject> act_compute(Clusters& env, StepCall call, JsonObject args) {
         co_return made(env, base::get_string(*own, "SubnetId"));
     JsonArray taken;
     for (const auto& subnet : subnets) taken.emplace_back(base::get_string(subnet, "CidrBlock"));
-    const auto& network = call.result_of("network");
-    const auto range = domain::free_compute_range(ranges(base::get_array(network, "cidrs")), ranges(taken));
-    if (!range) {
-        co_return base::conflict_error("no_free_range", "the VPC has no free /20 for a compute subnet in " +
-                                                            base::get_string(args, "zone"))
-            .with_hint("Give the group a subnet_id, or add a secondary range to the VPC.");
-    }
-    const auto name = "instantstart-" + cluster_of(call) + "-compute-" + base::get_string(args, "zone");
-    const std::map<std::string, std::string> further{{"kubernetes.io/role/internal-elb", "1"}};
-    JsonObject parameters{
-        {"VpcId", base::get_string(network, "vpc_id")},
-        {"CidrBlock", range->text()},
-        {"AvailabilityZone", base::get_string(args, "zone")},
-        {"TagSpecifications", domain::tag_specifications(owner_of(call, role), "subnet", name, further)}};
+    const auto vpc_id = base::get_string(call.result_of("network"), "vpc_id");
+    const auto zone = base::get_string(args, "zone");
+    CO_TRY(auto vpcs, co_await ec2_by_id(env, call.context, "vpc", vpc_id));
+    const auto own_ranges =
+        vpcs.empty() ? base::get_array(call.result_of("network"), "cidrs") : ranges_of(vpcs.front());
+    const auto range = domain::free_compute_range(ranges(own_ranges), ranges(taken));
+    // A range that is on its way is waited for: a second one would be for nothing.
+    if (!range && !vpcs.empty() && is_being_widened(vpcs.front())) co_return JsonObject{};
+    if (!range) co_return co_await widen(env, call, vpc_id, zone);
+    const auto name = "instantstart-" + cluster_of(call) + "-compute-" + zone;
+    JsonObject parameters{{"VpcId", vpc_id},
+                          {"CidrBlock", range->text()},
+                          {"AvailabilityZone", zone},
+                          {"TagSpecifications", domain::tag_specifications(owner_of(call, role), "subnet",
+                                                                           name, discovery_tags(call))}};
     CO_TRY(auto answer, co_await mutate(env, call, "ec2", "CreateSubnet", std::move(parameters)));
     if (base::get_bool(answer, "already")) co_return JsonObject{};
     co_return made(env, base::get_string(answer, "Subnet.SubnetId"));
@@ -185,7 +239,41 @@ Task<JsonObject> act_compute_routes(Clusters& env, StepCall call, JsonObject arg
     const auto& subnet = call.result_of(role_of_zone(args));
     JsonObject parameters{{"RouteTableId", base::get_string(subnet, "route_table_id")},
                           {"SubnetId", base::get_string(subnet, "id")}};
-    co_return co_await mutate(env, call, "ec2", "AssociateRouteTable", std::move(parameters));
+    co_return co_await settle(env, call, "ec2", "AssociateRouteTable", std::move(parameters));
+}
+
+// Images and scripts come over the gateway endpoint of S3, past the NAT gateway: its routes must stand in the
+// table that serves the subnet, too.
+Task<JsonValue> s3_endpoint(Clusters& env, StepCall call) {
+    const auto service = "com.amazonaws." + base::get_string(call.params, "region") + ".s3";
+    JsonArray filters{filter("vpc-id", base::get_string(call.result_of("network"), "vpc_id")),
+                      filter("service-name", service)};
+    CO_TRY(auto endpoints, co_await ec2_list(env, call.context, "vpc_endpoint", std::move(filters)));
+    for (const auto& endpoint : endpoints) {
+        const auto state = base::to_lower(base::get_string(endpoint, "State"));
+        if (base::get_string(endpoint, "VpcEndpointType") == "Gateway" && !state.starts_with("delet"))
+            co_return endpoint;
+    }
+    co_return JsonValue();
+}
+
+Task<Observation> observe_s3_route(Clusters& env, StepCall call, JsonObject args) {
+    const auto table = base::get_string(call.result_of(role_of_zone(args)), "route_table_id");
+    if (table.empty()) co_return ops::skipped("the VPC's main route table serves the subnet");
+    CO_TRY(auto endpoint, co_await s3_endpoint(env, call));
+    if (endpoint.is_null()) co_return ops::skipped("the VPC has no gateway endpoint of S3");
+    for (const auto& id : base::get_array(endpoint, "RouteTableIds")) {
+        if (id == JsonValue(table)) co_return ops::done({});
+    }
+    co_return ops::absent();
+}
+
+Task<JsonObject> act_s3_route(Clusters& env, StepCall call, JsonObject args) {
+    CO_TRY(auto endpoint, co_await s3_endpoint(env, call));
+    const auto table = base::get_string(call.result_of(role_of_zone(args)), "route_table_id");
+    JsonObject parameters{{"VpcEndpointId", base::get_string(endpoint, "VpcEndpointId")},
+                          {"AddRouteTableIds", JsonArray{JsonValue(table)}}};
+    co_return co_await settle(env, call, "ec2", "ModifyVpcEndpoint", std::move(parameters));
 }
 
 }  // namespace
@@ -201,7 +289,7 @@ void add_find_network(Steps& steps) {
 
 std::string add_compute_subnet(Steps& steps, const JsonObject& params, const std::string& zone) {
     const auto id = "compute_subnet_" + zone;
-    if (steps.has(id)) return id + "_routes";
+    if (steps.has(id)) return id + "_s3";
     const JsonObject args{{"zone", zone}};
     steps.add(Row(id, "Provide a /20 compute subnet in " + zone, {"network"})
                   .does(&observe_compute, &act_compute)
@@ -210,7 +298,12 @@ std::string add_compute_subnet(Steps& steps, const JsonObject& params, const std
     steps.add(Row(id + "_routes", "Associate private routes with the compute subnet", {id})
                   .does(&observe_compute_routes, &act_compute_routes)
                   .with(args));
-    return id + "_routes";
+    auto needs = steps.those_of({"s3_endpoint"});
+    needs.push_back(id + "_routes");
+    steps.add(Row(id + "_s3", "Reach S3 from the compute subnet", std::move(needs))
+                  .does(&observe_s3_route, &act_s3_route)
+                  .with(args));
+    return id + "_s3";
 }
 
 }  // namespace instantstart::flows

@@ -51,6 +51,20 @@ Task<void> give_routes(Clusters& env, StepCall call, std::size_t index, std::str
     co_return base::ok();
 }
 
+// Once it is listed, and so known to EKS and to whoever looks for it by its tags.
+Task<std::string> shown_subnet(Clusters& env, StepCall call, std::size_t index) {
+    const auto until = env.clock().monotonic() + std::chrono::seconds(15);
+    base::Duration pause = std::chrono::milliseconds(500);
+    while (env.clock().monotonic() < until) {
+        CO_TRY(auto placed, co_await moved_subnet(env, call, index));
+        if (!placed.id.empty()) co_return std::move(placed.id);
+        CO_CHECK_OK(co_await env.clock().sleep(pause));
+        pause *= 2;
+    }
+    co_return base::Error(base::ErrorKind::unavailable, "not_yet_shown",
+                          "EC2 has a subnet that it does not show yet");
+}
+
 Task<std::string> make_moved(Clusters& env, StepCall call, std::size_t index, std::string zone) {
     const auto range = domain::parse_cidr(base::get_string(call.params, "network.vpc_cidr"));
     if (!range) co_return base::internal_error("the VPC's range is not known");
@@ -58,16 +72,12 @@ Task<std::string> make_moved(Clusters& env, StepCall call, std::size_t index, st
     const std::map<std::string, std::string> further{{"kubernetes.io/role/internal-elb", "1"}};
     const auto name = "instantstart-" + cluster_of(call) + "-control_" + std::to_string(index);
     JsonObject parameters{
-        {"VpcId", base::get_string(call.result_of("security_group"), "VpcId")},
+        {"VpcId", base::get_string(call.result_of("vpc"), "id")},
         {"CidrBlock", domain::service_subnet(*range, static_cast<std::uint32_t>(4 + index)).text()},
         {"AvailabilityZone", zone},
         {"TagSpecifications", domain::tag_specifications(owner_of(call, role), "subnet", name, further)}};
-    CO_TRY(auto answer, co_await mutate(env, call, "ec2", "CreateSubnet", std::move(parameters)));
-    auto subnet = base::get_string(answer, "Subnet.SubnetId");
-    if (subnet.empty()) {  // it was there already, only not seen
-        co_return base::Error(base::ErrorKind::unavailable, "not_yet_shown",
-                              "EC2 has a subnet that it does not show yet");
-    }
+    CO_CHECK_OK(co_await mutate(env, call, "ec2", "CreateSubnet", std::move(parameters)));
+    CO_TRY(auto subnet, co_await shown_subnet(env, call, index));
     CO_CHECK_OK(co_await give_routes(env, std::move(call), index, subnet));
     co_return subnet;
 }

@@ -1,5 +1,7 @@
 #include "flows/ec2_kit.h"
 
+#include "ops/proof.h"
+
 namespace instantstart::flows {
 
 namespace {
@@ -44,6 +46,8 @@ std::map<std::string, Ec2Kind, std::less<>> make_table() {
     auto interface = kind("network_interface", "NetworkInterfaces", "NetworkInterfaceId", "", "",
                           "network-interface", "Status", "DeleteNetworkInterface");
     put(interface);
+    put(kind("launch_template", "LaunchTemplates", "LaunchTemplateId", "CreateLaunchTemplate",
+             "LaunchTemplate", "launch-template", "", "DeleteLaunchTemplate"));
     return table;
 }
 
@@ -66,10 +70,11 @@ Task<JsonArray> ec2_list(Clusters& env, Context context, std::string noun, JsonA
     co_return co_await env.aws().collect(context, "ec2", row.describe, std::move(parameters));
 }
 
-Task<JsonArray> ec2_by_id(Clusters& env, Context context, std::string noun, std::string id) {
+Task<JsonArray> ec2_by_id(Clusters& env, Context context, std::string noun, std::string id,
+                          aws::CallOptions options) {
     const auto& row = ec2_kind(noun);
     JsonObject parameters{{row.ids, JsonArray{JsonValue(id)}}};
-    auto answer = co_await env.aws().call(context, "ec2", row.describe, std::move(parameters));
+    auto answer = co_await env.aws().call(context, "ec2", row.describe, std::move(parameters), options);
     if (!answer) {
         if (is_absent(answer.error())) co_return JsonArray{};
         co_return std::move(answer).error();
@@ -102,7 +107,7 @@ Task<Observation> observe_resource(Clusters& env, StepCall call, JsonObject args
     const auto id = base::get_string(call.memory, "id");
     JsonArray found;
     if (!id.empty()) {
-        CO_TRY(found, co_await ec2_by_id(env, call.context, row.noun, id));
+        CO_TRY(found, co_await ec2_by_id(env, call.context, row.noun, id, look(call)));
     } else {
         auto filters = tag_filters(call, base::get_string(args, "role", call.step_id));
         CO_TRY(found, co_await ec2_list(env, call.context, row.noun, std::move(filters)));
@@ -137,7 +142,10 @@ Task<JsonObject> act_resource(Clusters& env, StepCall call, JsonObject args) {
         co_return answer.error().wrapped("ec2:" + row.create);
     }
     const auto& object = row.answer.empty() ? *answer : base::get_object(*answer, row.answer);
-    co_return made(env, base::get_string(object, row.id));
+    auto memory = made(env, base::get_string(object, row.id));
+    auto seen = of_resource(object, row);
+    if (seen.presence != Presence::done) co_return memory;
+    co_return ops::proven(std::move(memory), std::move(seen.result));
 }
 
 }  // namespace

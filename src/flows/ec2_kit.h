@@ -42,6 +42,7 @@ Row ec2_row(Ec2Resource resource);
 
 // All resources of a kind with these filters (DescribeX, whole).
 Task<JsonArray> ec2_list(Clusters& env, Context context, std::string noun, JsonArray filters);
-Task<JsonArray> ec2_by_id(Clusters& env, Context context, std::string noun, std::string id);
+Task<JsonArray> ec2_by_id(Clusters& env, Context context, std::string noun, std::string id,
+                          aws::CallOptions options = aws::CallOptions());
 
 }  // namespace instantstart::flows

@@ -4,53 +4,19 @@
 
 #include "base/text.h"
 #include "flows/role_steps.h"
+#include "ops/proof.h"
 
 namespace instantstart::flows {
 
-namespace {
-
-Observation of_cluster(const JsonObject& cluster) {
-    const auto status = base::get_string(cluster, "status");
-    if (status == "FAILED") {
-        return ops::impossible(
-            base::conflict_error("eks_failed",
-                                 "EKS says FAILED: " + base::to_text(base::get_object(cluster, "health")))
-                .with_hint("Delete the cluster and create it again."));
-    }
-    if (status != "ACTIVE" && status != "UPDATING") return ops::in_progress("EKS says " + status);
-    const auto issuer = base::get_string(cluster, "identity.oidc.issuer");
-    return ops::done({{"arn", base::get_string(cluster, "arn")},
-                      {"endpoint", base::get_string(cluster, "endpoint")},
-                      {"issuer", issuer.starts_with("https://") ? issuer.substr(8) : issuer},
-                      {"cluster_security_group_id",
-                       base::get_string(cluster, "resourcesVpcConfig.clusterSecurityGroupId")},
-                      {"vpc_id", base::get_string(cluster, "resourcesVpcConfig.vpcId")},
-                      {"version", base::get_string(cluster, "version")}});
+JsonObject access_request(const StepCall& call, std::string principal) {
+    return {{"clusterName", eks_of(call)},
+            {"principalArn", std::move(principal)},
+            {"type", "STANDARD"},
+            {"tags", domain::tag_map(owner_of(call, "access"))},
+            {"clientRequestToken", call.client_token}};
 }
 
-// args: {"make": bool}
-Task<Observation> observe_eks(Clusters& env, StepCall call, JsonObject args) {
-    JsonObject parameters{{"name", eks_of(call)}};
-    auto answer = co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters));
-    const bool makes = base::get_bool(args, "make");
-    if (!answer) {
-        if (!is_absent(answer.error())) co_return std::move(answer).error();
-        if (makes && is_fresh(env, call)) co_return ops::in_progress("waiting until EKS shows the cluster");
-        if (makes) co_return ops::absent();
-        co_return ops::impossible(base::not_found_error("EKS cluster \"" + eks_of(call) + "\""));
-    }
-    const auto& cluster = base::get_object(*answer, "cluster");
-    const auto* tags = cluster.if_contains("tags");
-    if (makes && (tags == nullptr || domain::tag_of(*tags, domain::kTagCluster) != cluster_of(call))) {
-        co_return ops::impossible(
-            base::conflict_error("not_ours", "an EKS cluster of this name exists without our tags")
-                .with_hint("Choose another name, or take it in with cluster.import."));
-    }
-    env.forget(eks_of(call));
-    co_return of_cluster(cluster);
-}
-
-JsonObject create_parameters(const StepCall& call, JsonArray subnets) {
+JsonObject eks_request(const StepCall& call, JsonArray subnets) {
     JsonObject network{
         {"subnetIds", std::move(subnets)},
         {"securityGroupIds", JsonArray{JsonValue(base::get_string(call.result_of("security_group"), "id"))}},
@@ -82,9 +48,57 @@ JsonObject create_parameters(const StepCall& call, JsonArray subnets) {
     return parameters;
 }
 
+JsonObject eks_facts(const JsonObject& cluster) {
+    const auto issuer = base::get_string(cluster, "identity.oidc.issuer");
+    return {
+        {"arn", base::get_string(cluster, "arn")},
+        {"endpoint", base::get_string(cluster, "endpoint")},
+        {"issuer", issuer.starts_with("https://") ? issuer.substr(8) : issuer},
+        {"cluster_security_group_id", base::get_string(cluster, "resourcesVpcConfig.clusterSecurityGroupId")},
+        {"vpc_id", base::get_string(cluster, "resourcesVpcConfig.vpcId")},
+        {"version", base::get_string(cluster, "version")}};
+}
+
+namespace {
+
+Observation of_cluster(const JsonObject& cluster) {
+    const auto status = base::get_string(cluster, "status");
+    if (status == "FAILED") {
+        return ops::impossible(
+            base::conflict_error("eks_failed",
+                                 "EKS says FAILED: " + base::to_text(base::get_object(cluster, "health")))
+                .with_hint("Delete the cluster and create it again."));
+    }
+    if (status != "ACTIVE" && status != "UPDATING") return ops::in_progress("EKS says " + status);
+    return ops::done(eks_facts(cluster));
+}
+
+// args: {"make": bool}
+Task<Observation> observe_eks(Clusters& env, StepCall call, JsonObject args) {
+    JsonObject parameters{{"name", eks_of(call)}};
+    auto answer =
+        co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters), look(call));
+    const bool makes = base::get_bool(args, "make");
+    if (!answer) {
+        if (!is_absent(answer.error())) co_return std::move(answer).error();
+        if (makes && is_fresh(env, call)) co_return ops::in_progress("waiting until EKS shows the cluster");
+        if (makes) co_return ops::absent();
+        co_return ops::impossible(base::not_found_error("EKS cluster \"" + eks_of(call) + "\""));
+    }
+    const auto& cluster = base::get_object(*answer, "cluster");
+    const auto* tags = cluster.if_contains("tags");
+    if (makes && (tags == nullptr || domain::tag_of(*tags, domain::kTagCluster) != cluster_of(call))) {
+        co_return ops::impossible(
+            base::conflict_error("not_ours", "an EKS cluster of this name exists without our tags")
+                .with_hint("Choose another name, or take it in with cluster.import."));
+    }
+    env.forget(eks_of(call));
+    co_return of_cluster(cluster);
+}
+
 Task<JsonObject> create_eks(Clusters& env, StepCall call, JsonObject just_moved) {
     CO_TRY(auto subnets, co_await control_subnets(env, call, std::move(just_moved)));
-    auto parameters = create_parameters(call, std::move(subnets));
+    auto parameters = eks_request(call, std::move(subnets));
     co_return co_await mutate(env, call, "eks", "CreateCluster", std::move(parameters));
 }
 
@@ -109,19 +123,16 @@ std::string principal_of(const StepCall& call, const JsonObject& args) {
 
 Task<Observation> observe_entry(Clusters& env, StepCall call, JsonObject args) {
     JsonObject parameters{{"clusterName", eks_of(call)}, {"principalArn", principal_of(call, args)}};
-    auto answer = co_await env.aws().call(call.context, "eks", "DescribeAccessEntry", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "eks", "DescribeAccessEntry", std::move(parameters),
+                                          look(call));
     if (answer) co_return ops::done({});
     if (!is_absent(answer.error())) co_return std::move(answer).error();
     co_return ops::absent();
 }
 
 Task<JsonObject> act_entry(Clusters& env, StepCall call, JsonObject args) {
-    JsonObject parameters{{"clusterName", eks_of(call)},
-                          {"principalArn", principal_of(call, args)},
-                          {"type", "STANDARD"},
-                          {"tags", domain::tag_map(owner_of(call, "access"))},
-                          {"clientRequestToken", call.client_token}};
-    co_return co_await mutate(env, call, "eks", "CreateAccessEntry", std::move(parameters));
+    JsonObject parameters = access_request(call, principal_of(call, args));
+    co_return co_await settle(env, call, "eks", "CreateAccessEntry", std::move(parameters));
 }
 
 std::string admin_policy(const StepCall& call) {
@@ -130,8 +141,8 @@ std::string admin_policy(const StepCall& call) {
 
 Task<Observation> observe_entry_policy(Clusters& env, StepCall call, JsonObject args) {
     JsonObject parameters{{"clusterName", eks_of(call)}, {"principalArn", principal_of(call, args)}};
-    auto answer =
-        co_await env.aws().call(call.context, "eks", "ListAssociatedAccessPolicies", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "eks", "ListAssociatedAccessPolicies",
+                                          std::move(parameters), look(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return ops::in_progress("waiting until EKS shows the access entry");
         co_return std::move(answer).error();
@@ -147,7 +158,7 @@ Task<JsonObject> act_entry_policy(Clusters& env, StepCall call, JsonObject args)
                           {"principalArn", principal_of(call, args)},
                           {"policyArn", admin_policy(call)},
                           {"accessScope", {{"type", "cluster"}}}};
-    co_return co_await mutate(env, call, "eks", "AssociateAccessPolicy", std::move(parameters));
+    co_return co_await settle(env, call, "eks", "AssociateAccessPolicy", std::move(parameters));
 }
 
 // An access change takes up to two minutes to reach the API server; until then it answers 401 or 403.
@@ -173,16 +184,20 @@ Task<Observation> observe_kubernetes(Clusters& env, StepCall call, JsonObject) {
 
 // --- OIDC provider
 
+}  // namespace
+
 std::string provider_arn(const StepCall& call) {
     const auto scope = scope_of(call);
     return "arn:" + scope.partition + ":iam::" + scope.account + ":oidc-provider/" +
            base::get_string(call.result_of("eks"), "issuer");
 }
 
+namespace {
+
 Task<Observation> observe_oidc(Clusters& env, StepCall call, JsonObject) {
     JsonObject parameters{{"OpenIDConnectProviderArn", provider_arn(call)}};
-    auto answer =
-        co_await env.aws().call(call.context, "iam", "GetOpenIDConnectProvider", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "iam", "GetOpenIDConnectProvider",
+                                          std::move(parameters), look(call));
     if (answer) co_return ops::done({{"arn", provider_arn(call)}});
     if (!is_absent(answer.error())) co_return std::move(answer).error();
     if (is_fresh(env, call)) co_return ops::in_progress("waiting until IAM shows the provider");
@@ -193,8 +208,10 @@ Task<JsonObject> act_oidc(Clusters& env, StepCall call, JsonObject) {
     JsonObject parameters{{"Url", "https://" + base::get_string(call.result_of("eks"), "issuer")},
                           {"ClientIDList", JsonArray{"sts.amazonaws.com"}},
                           {"Tags", domain::tag_list(owner_of(call, "oidc_provider"))}};
-    CO_CHECK_OK(co_await mutate(env, call, "iam", "CreateOpenIDConnectProvider", std::move(parameters)));
-    co_return made(env, provider_arn(call));
+    CO_TRY(auto answer,
+           co_await mutate(env, call, "iam", "CreateOpenIDConnectProvider", std::move(parameters)));
+    if (base::get_bool(answer, "already")) co_return made(env, provider_arn(call));
+    co_return ops::proven(made(env, provider_arn(call)), {{"arn", provider_arn(call)}});
 }
 
 }  // namespace

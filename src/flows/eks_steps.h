@@ -8,6 +8,10 @@
 
 namespace instantstart::flows {
 
+// eks:CreateCluster and CreateAccessEntry, from the flow's parameters and the results of the steps before.
+JsonObject eks_request(const StepCall& call, JsonArray subnets);
+JsonObject access_request(const StepCall& call, std::string principal);
+
 // "eks" (made, after role and network) with access entries, "kubernetes_access" and "oidc_provider".
 void add_eks(Steps& steps, const JsonObject& params);
 // "eks" in flows that use an existing cluster: result {arn, endpoint, issuer, cluster_security_group_id,
@@ -17,6 +21,10 @@ void add_find_eks(Steps& steps);
 // lets us in.
 void add_access(Steps& steps, const JsonObject& params);
 void add_oidc(Steps& steps);
+// What step "eks" says of a cluster, from EKS's description.
+JsonObject eks_facts(const JsonObject& cluster);
+// ARN of the cluster's OIDC provider, by the issuer that step "eks" gave.
+std::string provider_arn(const StepCall& call);
 
 // Subnets for the control plane: those of the plan, or what took their place (`just_moved` by index, which
 // EC2 may not show yet).
@@ -27,6 +35,13 @@ Task<JsonObject> move_control_subnets(Clusters& env, StepCall call, base::Error 
 // `now` with zones of `valid` in the place of those that are not; {} where `valid` has too few.
 std::vector<std::string> pair_of_valid_zones(const std::vector<std::string>& now,
                                              const std::vector<std::string>& valid);
+
+// What EKS says is wrong with an add-on: "AdmissionRequestDenied: …"; "" where nothing is.
+std::string issue_text(const JsonObject& addon);
+
+// An add-on that failed is made once more from the ground up, in every attempt of its operation: whether that
+// was done in this one. What `act_addon` returns remembers it.
+bool is_remade(const StepCall& call);
 
 struct AddonPlan {
     AddonPlan() = default;
@@ -40,6 +55,17 @@ struct AddonPlan {
     bool needs_nodes = false;   // its pods are Deployments: without nodes it waits, and that is well
 };
 void add_addon(Steps& steps, AddonPlan plan);
+// The bodies of that step, for others that bring an add-on as part of something larger. args: id (value of
+// the step tag), name, role_arn, configuration, needs_nodes; exact: the configuration is ours alone, another
+// one is a drift.
+Task<Observation> observe_addon(Clusters& env, StepCall call, JsonObject args);
+// What EKS's description (`addon`, {} for none) says of it.
+Task<Observation> judge_addon(Clusters& env, StepCall call, JsonObject args, JsonObject addon);
+Task<JsonObject> act_addon(Clusters& env, StepCall call, JsonObject args);
+// EKS's description; {} where there is no such add-on.
+Task<JsonObject> describe_addon(Clusters& env, StepCall call, std::string name);
+// Whether the cluster has a Ready node.
+Task<bool> has_nodes(Clusters& env, StepCall call);
 // "<id>_settled": waits, once nodes are there, until the add-on is ACTIVE.
 void add_addon_settled(Steps& steps, const AddonPlan& plan, std::vector<std::string> needs);
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "flows/capacity_flows.h"
 #include "flows/components.h"
 #include "flows/eks_steps.h"
+#include "flows/features/feature_steps.h"
 #include "flows/hyperpod_steps.h"
+#include "flows/lustre_storage.h"
 #include "flows/network_steps.h"
 #include "flows/removal_steps.h"
 #include "flows/storage_steps.h"
@@ -48,6 +51,11 @@ std::vector<ops::Step> cluster_launch(Clusters& env, const JsonObject& params) {
     add_hyperpod(steps, params);
     if (!base::get_object(params, "storage").empty()) add_s3_storage(steps, params);
     settle_addons(steps, params);
+    if (!base::get_object(params, "features").empty()) {
+        auto needs = node_steps(params);
+        needs.insert(needs.end(), {"eks", "kubernetes_access", "hyperpod"});
+        add_features(steps, params, std::move(needs));
+    }
     return steps.take();
 }
 
@@ -85,14 +93,18 @@ std::vector<ops::Step> dependency_reconcile(Clusters& env, const JsonObject& par
 std::vector<ops::Step> storage_create(Clusters& env, const JsonObject& params) {
     Steps steps(env);
     begin_in_cluster(steps, params);
+    if (base::get_string(params, "storage.kind") == "fsx_lustre") {
+        add_lustre_storage(steps, params);
+        return steps.take();
+    }
     add_oidc(steps);
     add_s3_storage(steps, params);
     return steps.take();
 }
 
-std::vector<ops::Step> storage_delete(Clusters& env, const JsonObject&) {
+std::vector<ops::Step> storage_delete(Clusters& env, const JsonObject& params) {
     Steps steps(env);
-    add_storage_removal(steps);
+    add_storage_removal(steps, params);
     return steps.take();
 }
 
@@ -134,6 +146,7 @@ JsonObject cluster_result(const JsonObject& params, const JsonObject& results) {
     put("hyperpod_arn", "hyperpod", "arn");
     put("claim", "storage", "claim");
     put("bucket", "storage", "bucket");
+    put("file_system_id", "storage", "file_system_id");
     put("kept", "leftovers", "kept");
     JsonArray waiting;
     for (const auto& component : components()) {
@@ -166,16 +179,19 @@ ops::Flow flow(Clusters& clusters, std::string name, Maker maker) {
 }  // namespace
 
 std::vector<ops::Flow> make_flows(Clusters& clusters) {
-    return {flow(clusters, "cluster_create", &cluster_create),
-            flow(clusters, "cluster_launch", &cluster_launch),
-            flow(clusters, "cluster_import", &cluster_import),
-            flow(clusters, "cluster_delete", &cluster_delete),
-            flow(clusters, "hyperpod_create", &hyperpod_create),
-            flow(clusters, "hyperpod_delete", &hyperpod_delete),
-            flow(clusters, "instance_group_add", &instance_group_add),
-            flow(clusters, "dependency_reconcile", &dependency_reconcile),
-            flow(clusters, "storage_create", &storage_create),
-            flow(clusters, "storage_delete", &storage_delete)};
+    std::vector<ops::Flow> flows{flow(clusters, "cluster_create", &cluster_create),
+                                 flow(clusters, "cluster_launch", &cluster_launch),
+                                 flow(clusters, "cluster_import", &cluster_import),
+                                 flow(clusters, "cluster_delete", &cluster_delete),
+                                 flow(clusters, "hyperpod_create", &hyperpod_create),
+                                 flow(clusters, "hyperpod_delete", &hyperpod_delete),
+                                 flow(clusters, "instance_group_add", &instance_group_add),
+                                 flow(clusters, "dependency_reconcile", &dependency_reconcile),
+                                 flow(clusters, "feature_update", &feature_update_steps),
+                                 flow(clusters, "storage_create", &storage_create),
+                                 flow(clusters, "storage_delete", &storage_delete)};
+    for (auto& of_capacity : capacity_flows(clusters)) flows.push_back(std::move(of_capacity));
+    return flows;
 }
 
 }  // namespace instantstart::flows

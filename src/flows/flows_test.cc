@@ -8,6 +8,7 @@
 
 #include "flows/components.h"
 #include "flows/eks_steps.h"
+#include "flows/group_change_steps.h"
 #include "flows/hyperpod_steps.h"
 #include "rt/virtual_clock.h"
 

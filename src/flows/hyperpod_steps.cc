@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/instance_group.h"
 #include "flows/bucket_steps.h"
 #include "flows/components.h"
 #include "flows/network_steps.h"
@@ -16,6 +17,8 @@ void copy(const JsonObject& from, std::string_view key, JsonObject& to, std::str
     if (value != nullptr && !value->is_null()) to[name] = *value;
 }
 
+}  // namespace
+
 JsonArray taints_of(const JsonArray& taints) {
     JsonArray list;
     for (const auto& taint : taints) {
@@ -28,9 +31,26 @@ JsonArray taints_of(const JsonArray& taints) {
     return list;
 }
 
+JsonObject lifecycle_of(const std::string& script) {
+    const auto slash = script.rfind('/');
+    return {{"SourceS3Uri", script.substr(0, slash + 1)}, {"OnCreate", script.substr(slash + 1)}};
+}
+
+std::string hyperpod_name(const StepCall& call) {
+    return base::get_string(call.params, "hyperpod_name", cluster_of(call));
+}
+
+std::string hyperpod_lease(const JsonObject& params) {
+    return "hyperpod/" + base::get_string(params, "cluster");
+}
+
+namespace {
+
 void add_kubernetes(const JsonObject& group, JsonObject& specification) {
     JsonObject config;
-    if (const auto& labels = base::get_object(group, "labels"); !labels.empty()) config["Labels"] = labels;
+    auto labels = base::get_object(group, "labels");
+    if (base::get_bool(group, "autoscaled")) labels[domain::kAutoscaledLabel] = "true";
+    if (!labels.empty()) config["Labels"] = std::move(labels);
     if (const auto& taints = base::get_array(group, "taints"); !taints.empty())
         config["Taints"] = taints_of(taints);
     if (!config.empty()) specification["KubernetesConfig"] = std::move(config);
@@ -38,15 +58,13 @@ void add_kubernetes(const JsonObject& group, JsonObject& specification) {
 
 void add_lifecycle(const StepCall& call, const JsonObject& group, JsonObject& specification) {
     const auto script = base::get_string(group, "lifecycle_script");
-    const auto slash = script.rfind('/');
-    if (script.empty()) {
-        const auto& ours = call.result_of("lifecycle_script");
-        specification["LifeCycleConfig"] = {{"SourceS3Uri", base::get_string(ours, "uri")},
-                                            {"OnCreate", base::get_string(ours, "file")}};
-    } else {
-        specification["LifeCycleConfig"] = {{"SourceS3Uri", script.substr(0, slash + 1)},
-                                            {"OnCreate", script.substr(slash + 1)}};
+    if (!script.empty()) {
+        specification["LifeCycleConfig"] = lifecycle_of(script);
+        return;
     }
+    const auto& ours = call.result_of("lifecycle_script");
+    specification["LifeCycleConfig"] = {{"SourceS3Uri", base::get_string(ours, "uri")},
+                                        {"OnCreate", base::get_string(ours, "file")}};
 }
 
 JsonObject network_of(const StepCall& call, const JsonObject& group) {
@@ -96,44 +114,41 @@ JsonObject group_specification(const StepCall& call, const JsonObject& group) {
     return specification;
 }
 
-JsonObject specification_of(const JsonObject& details) {
-    JsonObject specification{{"InstanceCount", base::get_int(details, "TargetCount")}};
-    for (const char* key :
-         {"InstanceGroupName", "InstanceType", "LifeCycleConfig", "ExecutionRole", "ThreadsPerCore",
-          "InstanceStorageConfigs", "OnStartDeepHealthChecks", "TrainingPlanArn", "OverrideVpcConfig",
-          "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"}) {
-        copy(details, key, specification, key);
-    }
-    copy(details, "MinCount", specification, "MinInstanceCount");
-    if (specification["TrainingPlanArn"].is_string() &&
-        specification["TrainingPlanArn"].as_string().empty()) {
-        specification.erase("TrainingPlanArn");
-    }
-    if (specification["TrainingPlanArn"].is_null()) specification.erase("TrainingPlanArn");
-    const auto& types = base::get_array(details, "InstanceRequirements.DesiredInstanceTypes");
-    if (!types.empty()) {
-        specification["InstanceRequirements"] = {{"InstanceTypes", types}};
-        specification.erase("InstanceType");
-    }
-    JsonObject kubernetes;
-    const auto& labels = base::get_object(details, "KubernetesConfig.DesiredLabels");
-    const auto& taints = base::get_array(details, "KubernetesConfig.DesiredTaints");
-    if (!labels.empty()) kubernetes["Labels"] = labels;
-    if (!taints.empty()) kubernetes["Taints"] = taints;
-    if (!kubernetes.empty()) specification["KubernetesConfig"] = std::move(kubernetes);
-    return specification;
+JsonObject hyperpod_request(const StepCall& call) {
+    JsonArray groups;
+    for (const auto& group : base::get_array(call.params, "groups"))
+        groups.push_back(group_specification(call, group.as_object()));
+    const auto recovery = base::get_string(call.params, "node_recovery", "automatic");
+    JsonObject parameters{
+        {"ClusterName", hyperpod_name(call)},
+        {"Orchestrator", {{"Eks", {{"ClusterArn", base::get_string(call.result_of("eks"), "arn")}}}}},
+        {"NodeRecovery", recovery == "none" ? "None" : "Automatic"},
+        {"NodeProvisioningMode", "Continuous"}};
+    if (!groups.empty())
+        parameters["VpcConfig"] = base::get_object(groups.front().as_object(), "OverrideVpcConfig");
+    parameters["InstanceGroups"] = std::move(groups);
+    auto owner = owner_of(call, "hyperpod");
+    owner.user["SageMaker"] =
+        "true";  // AWS's policy for the training operator asks for it, and it cannot be added by an update
+    parameters["Tags"] = domain::tag_list(owner);
+    return parameters;
 }
 
-namespace {
-
-std::string hyperpod_name(const StepCall& call) {
-    return base::get_string(call.params, "hyperpod_name", cluster_of(call));
+// Only the new group is sent: groups that are not listed are left alone.
+JsonObject group_request(const StepCall& call, const std::string& name) {
+    JsonArray groups;
+    for (const auto& group : base::get_array(call.params, "groups")) {
+        if (base::get_string(group, "name") == name) {
+            groups.push_back(group_specification(call, group.as_object()));
+        }
+    }
+    return {{"ClusterName", hyperpod_name(call)}, {"InstanceGroups", std::move(groups)}};
 }
 
-Task<JsonObject> describe(Clusters& env, StepCall call) {
+Task<JsonObject> describe_hyperpod(Clusters& env, StepCall call) {
     JsonObject parameters{{"ClusterName", hyperpod_name(call)}};
-    auto answer =
-        co_await env.aws().call(call.context, "sagemaker", "DescribeCluster", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "sagemaker", "DescribeCluster", std::move(parameters),
+                                          look(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return JsonObject{};
         co_return std::move(answer).error();
@@ -142,8 +157,17 @@ Task<JsonObject> describe(Clusters& env, StepCall call) {
     co_return std::move(*answer);
 }
 
+const JsonObject* group_in(const JsonObject& hyperpod, std::string_view name) {
+    for (const auto& group : base::get_array(hyperpod, "InstanceGroups")) {
+        if (base::get_string(group, "InstanceGroupName") == name) return group.if_object();
+    }
+    return nullptr;
+}
+
+namespace {
+
 Task<Observation> observe_hyperpod(Clusters& env, StepCall call, JsonObject) {
-    CO_TRY(auto cluster, co_await describe(env, call));
+    CO_TRY(auto cluster, co_await describe_hyperpod(env, call));
     if (cluster.empty()) {
         if (is_fresh(env, call)) co_return ops::in_progress("waiting until SageMaker shows the cluster");
         co_return ops::absent();
@@ -168,35 +192,13 @@ Task<Observation> observe_hyperpod(Clusters& env, StepCall call, JsonObject) {
 }
 
 Task<JsonObject> act_hyperpod(Clusters& env, StepCall call, JsonObject) {
-    JsonArray groups;
-    for (const auto& group : base::get_array(call.params, "groups"))
-        groups.push_back(group_specification(call, group.as_object()));
-    const auto recovery = base::get_string(call.params, "node_recovery", "automatic");
-    JsonObject parameters{
-        {"ClusterName", hyperpod_name(call)},
-        {"Orchestrator", {{"Eks", {{"ClusterArn", base::get_string(call.result_of("eks"), "arn")}}}}},
-        {"NodeRecovery", recovery == "none" ? "None" : "Automatic"},
-        {"NodeProvisioningMode", "Continuous"}};
-    if (!groups.empty())
-        parameters["VpcConfig"] = base::get_object(groups.front().as_object(), "OverrideVpcConfig");
-    parameters["InstanceGroups"] = std::move(groups);
-    auto owner = owner_of(call, "hyperpod");
-    owner.user["SageMaker"] =
-        "true";  // AWS's policy for the training operator asks for it, and it cannot be added by an update
-    parameters["Tags"] = domain::tag_list(owner);
+    JsonObject parameters = hyperpod_request(call);
     CO_CHECK_OK(co_await mutate(env, call, "sagemaker", "CreateCluster", std::move(parameters)));
     co_return made(env, hyperpod_name(call));
 }
 
-const JsonValue* group_in(const JsonObject& cluster, std::string_view name) {
-    for (const auto& group : base::get_array(cluster, "InstanceGroups")) {
-        if (base::get_string(group, "InstanceGroupName") == name) return &group;
-    }
-    return nullptr;
-}
-
 Task<Observation> observe_group(Clusters& env, StepCall call, JsonObject args) {
-    CO_TRY(auto cluster, co_await describe(env, call));
+    CO_TRY(auto cluster, co_await describe_hyperpod(env, call));
     const auto name = base::get_string(args, "group");
     if (group_in(cluster, name) != nullptr) co_return ops::done({});
     if (is_fresh(env, call)) co_return ops::in_progress("waiting until SageMaker shows the group");
@@ -205,34 +207,69 @@ Task<Observation> observe_group(Clusters& env, StepCall call, JsonObject args) {
     co_return ops::absent();
 }
 
-// Only the new group is sent: groups that are not listed are left alone.
 Task<JsonObject> act_group(Clusters& env, StepCall call, JsonObject args) {
-    JsonArray groups;
-    for (const auto& group : base::get_array(call.params, "groups")) {
-        if (base::get_string(group, "name") == base::get_string(args, "group")) {
-            groups.push_back(group_specification(call, group.as_object()));
-        }
-    }
-    JsonObject parameters{{"ClusterName", hyperpod_name(call)}, {"InstanceGroups", std::move(groups)}};
+    JsonObject parameters = group_request(call, base::get_string(args, "group"));
     CO_CHECK_OK(co_await mutate(env, call, "sagemaker", "UpdateCluster", std::move(parameters)));
     co_return made(env, base::get_string(args, "group"));
 }
 
+// Why fewer nodes run than are wanted, where HyperPod's events or the training plan say it.
+Task<void> explain_waiting(Clusters& env, StepCall call, std::string plan_arn, std::string group,
+                           Observation& waiting) {
+    if (!plan_arn.empty()) {
+        CO_TRY(auto condition, co_await plan_condition(env, call.context, plan_arn, group));
+        if (!condition.empty()) {
+            waiting.conditions = std::move(condition);
+            co_return base::ok();
+        }
+    }
+    CO_TRY(auto event, co_await capacity_event(env, call.context, hyperpod_name(call), group));
+    if (!event.empty())
+        waiting.conditions = {{"type", "WaitingForCapacity"}, {"group", group}, {"message", event}};
+    co_return base::ok();
+}
+
+Observation rolled_back(const std::string& group, std::int64_t least) {
+    return ops::impossible(
+        base::conflict_error("minimum_not_reached", "HyperPod rolled instance group " + group +
+                                                        " back: its minimum of " + std::to_string(least) +
+                                                        " instances could not be had within three hours")
+            .with_hint("Ask again by instance_group.update with a lower min_count, or add a group in another "
+                       "zone or of another type."));
+}
+
+// Labels and taints reach the nodes some seconds after SageMaker took them.
+bool is_on_its_way(const JsonObject& details) {
+    for (const char* part : {"Labels", "Taints"}) {
+        const auto* desired = base::find_path(details, std::string("KubernetesConfig.Desired") + part);
+        const auto* current = base::find_path(details, std::string("KubernetesConfig.Current") + part);
+        if (desired != nullptr && current != nullptr && *desired != *current) return true;
+    }
+    return false;
+}
+
 Task<Observation> observe_nodes(Clusters& env, StepCall call, JsonObject args) {
-    CO_TRY(auto cluster, co_await describe(env, call));
+    CO_TRY(auto cluster, co_await describe_hyperpod(env, call));
     const auto name = base::get_string(args, "group");
     CO_TRY(auto health, co_await group_health(env, call.context, eks_of(call), cluster, name));
     const auto wanted = base::get_int(health, "wanted");
-    if (base::get_bool(health, "usable")) co_return ops::done({{"nodes", wanted}});
+    const auto* details = group_in(cluster, name);
+    const auto least = base::get_int(args, "least");
+    if (details != nullptr && wanted < least) co_return rolled_back(name, least);
+    const bool exactly = base::get_bool(args, "exactly") && details != nullptr;
+    const bool surplus = exactly && base::get_int(health, "present") > wanted;
+    const bool changing = exactly && wanted > 0 && is_on_its_way(*details);
+    if (base::get_bool(health, "usable") && !surplus && !changing) co_return ops::done({{"nodes", wanted}});
     const double share =
         wanted > 0 ? static_cast<double>(base::get_int(health, "ready")) / static_cast<double>(wanted) : 0;
-    auto waiting = ops::in_progress(base::get_string(health, "detail"), share);
-    if (base::get_int(health, "running") < wanted) {
-        CO_TRY(auto event, co_await capacity_event(env, call.context, hyperpod_name(call), name));
-        if (!event.empty()) {
-            waiting.conditions = {{"type", "WaitingForCapacity"}, {"group", name}, {"message", event}};
-        }
-    }
+    auto waiting = ops::in_progress(base::get_string(health, "detail"), std::min(share, 1.0));
+    if (base::get_int(health, "running") >= wanted || details == nullptr) co_return waiting;
+    const auto plan = base::get_string(*details, "TrainingPlanArn");
+    auto explained = co_await explain_waiting(env, call, plan, name, waiting);
+    if (!explained && explained.error().kind == base::ErrorKind::cancelled)
+        co_return std::move(explained).error();
+    // Events explain the waiting, they do not decide it.
+    if (!explained) waiting.detail += "; why it waits could not be read: " + explained.error().message;
     co_return waiting;
 }
 
@@ -274,17 +311,18 @@ std::vector<std::string> add_what_groups_need(Steps& steps, const JsonObject& pa
     return needs;
 }
 
-void add_nodes_step(Steps& steps, const std::string& group, const std::string& after) {
+}  // namespace
+
+void add_nodes_step(Steps& steps, const NodesPlan& plan) {
     auto schedule = minutes_of(6, 15);
     schedule.limit = std::chrono::hours(24 * 14);
-    steps.add(Row(group + ".nodes", "See the nodes of " + group + " ready", {after, "kubernetes_access"})
+    steps.add(Row(plan.group + ".nodes", "See the nodes of " + plan.group + " ready",
+                  {plan.after, "kubernetes_access"})
                   .does(&observe_nodes, nullptr)
-                  .with({{"group", group}})
+                  .with({{"group", plan.group}, {"least", plan.least}, {"exactly", plan.exactly}})
                   .takes(schedule)
                   .as("check"));
 }
-
-}  // namespace
 
 std::vector<std::string> node_steps(const JsonObject& params) {
     std::vector<std::string> ids;
@@ -300,7 +338,9 @@ void add_hyperpod(Steps& steps, const JsonObject& params) {
                   .takes(minutes_of(3, 15))
                   .iam());
     for (const auto& group : base::get_array(params, "groups")) {
-        add_nodes_step(steps, base::get_string(group, "name"), "hyperpod");
+        NodesPlan nodes(base::get_string(group, "name"), "hyperpod");
+        nodes.least = base::get_int(group, "min_count");
+        add_nodes_step(steps, nodes);
     }
 }
 
@@ -313,9 +353,12 @@ void add_group(Steps& steps, const JsonObject& params) {
                       .with({{"group", name}})
                       .takes(minutes_of(0.5, 15))
                       .iam()
-                      .alone("hyperpod/" + base::get_string(params, "cluster"))
+                      .alone(hyperpod_lease(params))
+                      .waits(kHyperpodWait)
                       .as("change"));
-        add_nodes_step(steps, name, "group_" + name);
+        NodesPlan nodes(name, "group_" + name);
+        nodes.least = base::get_int(group, "min_count");
+        add_nodes_step(steps, nodes);
     }
 }
 

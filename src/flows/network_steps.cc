@@ -2,6 +2,7 @@
 
 #include "domain/cidr.h"
 #include "flows/ec2_kit.h"
+#include "ops/proof.h"
 
 namespace instantstart::flows {
 
@@ -30,7 +31,7 @@ Task<JsonObject> act_dns(Clusters& env, StepCall call, JsonObject) {
         JsonObject parameters{{"VpcId", vpc}, {attribute, {{"Value", true}}}};
         CO_CHECK_OK(co_await mutate(env, call, "ec2", "ModifyVpcAttribute", std::move(parameters)));
     }
-    co_return JsonObject{};
+    co_return ops::proven({}, {});
 }
 
 // --- internet gateway attachment
@@ -46,7 +47,7 @@ Task<Observation> observe_attachment(Clusters& env, StepCall call, JsonObject) {
 Task<JsonObject> act_attachment(Clusters& env, StepCall call, JsonObject) {
     JsonObject parameters{{"InternetGatewayId", base::get_string(call.result_of("internet_gateway"), "id")},
                           {"VpcId", base::get_string(call.result_of("vpc"), "id")}};
-    co_return co_await mutate(env, call, "ec2", "AttachInternetGateway", std::move(parameters));
+    co_return co_await settle(env, call, "ec2", "AttachInternetGateway", std::move(parameters));
 }
 
 // --- routes and associations
@@ -70,7 +71,7 @@ Task<Observation> observe_route(Clusters& env, StepCall call, JsonObject args) {
 
 Task<JsonObject> act_route(Clusters& env, StepCall call, JsonObject args) {
     auto parameters = resolved(args, call);
-    co_return co_await mutate(env, call, "ec2", "CreateRoute", std::move(parameters));
+    co_return co_await settle(env, call, "ec2", "CreateRoute", std::move(parameters));
 }
 
 Task<Observation> observe_association(Clusters& env, StepCall call, JsonObject args) {
@@ -85,7 +86,7 @@ Task<Observation> observe_association(Clusters& env, StepCall call, JsonObject a
 
 Task<JsonObject> act_association(Clusters& env, StepCall call, JsonObject args) {
     auto parameters = resolved(args, call);
-    co_return co_await mutate(env, call, "ec2", "AssociateRouteTable", std::move(parameters));
+    co_return co_await settle(env, call, "ec2", "AssociateRouteTable", std::move(parameters));
 }
 
 void add_route(Steps& steps, std::string id, std::string title, std::vector<std::string> needs,
@@ -142,7 +143,7 @@ Task<JsonObject> act_rule(Clusters& env, StepCall call, JsonObject args) {
     JsonObject parameters{{"GroupId", base::get_string(rule, "group")},
                           {"IpPermissions", JsonArray{std::move(permission)}}};
     const bool egress = base::get_string(rule, "direction") == "egress";
-    co_return co_await mutate(env, call, "ec2",
+    co_return co_await settle(env, call, "ec2",
                               egress ? "AuthorizeSecurityGroupEgress" : "AuthorizeSecurityGroupIngress",
                               std::move(parameters));
 }

@@ -1,6 +1,8 @@
 #include <set>
 
 #include "flows/bucket_steps.h"
+#include "flows/features/desired.h"
+#include "flows/features/kinds.h"
 #include "flows/removal_steps.h"
 
 namespace instantstart::flows {
@@ -29,6 +31,8 @@ Task<std::vector<std::string>> our_roles(Clusters& env, StepCall call, std::stri
         const auto name = base::get_string(role, "RoleName");
         const bool prefix =
             name.starts_with("instantstart-") || name.starts_with("SageMakerHyperPodInference");
+        // Ours have no path: a role such as the one that this product runs with may bear the prefix, too.
+        if (base::get_string(role, "Path", "/") != "/") continue;
         if (!prefix || !name.ends_with(purpose.empty() ? "" : "-" + purpose)) continue;
         JsonObject parameters{{"RoleName", name}};
         auto tags = co_await env.aws().call(call.context, "iam", "ListRoleTags", std::move(parameters));
@@ -70,13 +74,21 @@ Task<Observation> observe_roles(Clusters& env, StepCall call, JsonObject args) {
     co_return ops::absent();
 }
 
+}  // namespace
+
+Task<void> remove_role(Clusters& env, StepCall call, std::string name) {
+    auto emptied = co_await empty_role(env, call, name);
+    if (!emptied && !is_absent(emptied.error())) co_return std::move(emptied).error();
+    JsonObject parameters{{"RoleName", name}};
+    co_return co_await gone_or(env, call, "iam", "DeleteRole", std::move(parameters));
+}
+
+namespace {
+
 Task<JsonObject> act_roles(Clusters& env, StepCall call, JsonObject args) {
     CO_TRY(auto names, co_await our_roles(env, call, base::get_string(args, "purpose")));
     for (const auto& name : names) {
-        auto emptied = co_await empty_role(env, call, name);
-        if (!emptied && !is_absent(emptied.error())) co_return std::move(emptied).error();
-        JsonObject parameters{{"RoleName", name}};
-        CO_CHECK_OK(co_await gone_or(env, call, "iam", "DeleteRole", std::move(parameters)));
+        CO_CHECK_OK(co_await remove_role(env, call, name));
     }
     co_return JsonObject{};
 }
@@ -89,6 +101,9 @@ Task<std::vector<std::string>> our_providers(Clusters& env, StepCall call) {
     std::vector<std::string> arns;
     for (const auto& provider : base::get_array(list, "OpenIDConnectProviderList")) {
         const auto arn = base::get_string(provider, "Arn");
+        // Others (of a code host, of other regions) are none of ours, and need not be ours to look at.
+        const auto issuer = ":oidc-provider/oidc.eks." + base::get_string(call.params, "region") + ".";
+        if (arn.find(issuer) == std::string::npos) continue;
         JsonObject parameters{{"OpenIDConnectProviderArn", arn}};
         auto tags = co_await env.aws().call(call.context, "iam", "ListOpenIDConnectProviderTags",
                                             std::move(parameters));
@@ -149,7 +164,16 @@ Task<BucketFate> bucket_fate(Clusters& env, StepCall call) {
     co_return base::get_bool(page, "IsTruncated") ? BucketFate::holds_data : BucketFate::ours;
 }
 
-Task<Observation> observe_bucket_gone(Clusters& env, StepCall call, JsonObject) {
+// A bucket other than the cluster's own, where the step names one.
+StepCall of_bucket(StepCall call, const JsonObject& args) {
+    if (base::get_string(args, "prefix").empty()) return call;
+    call.params["bucket"] = part_bucket_name(call, args);
+    call.params["delete_buckets"] = true;  // nobody keeps data of their own there
+    return call;
+}
+
+Task<Observation> observe_bucket_gone(Clusters& env, StepCall call, JsonObject args) {
+    call = of_bucket(std::move(call), args);
     const auto bucket = base::get_string(call.params, "bucket");
     if (bucket.empty()) co_return ops::skipped("no bucket of its own");
     CO_TRY(const auto fate, co_await bucket_fate(env, call));
@@ -158,11 +182,13 @@ Task<Observation> observe_bucket_gone(Clusters& env, StepCall call, JsonObject) 
     co_return ops::done({});
 }
 
-Task<JsonObject> act_bucket_gone(Clusters& env, StepCall call, JsonObject) {
+}  // namespace
+
+Task<void> empty_and_delete_bucket(Clusters& env, StepCall call) {
     for (int page = 0; page < 10'000; ++page) {
         auto versions = co_await env.aws().call(call.context, "s3", "ListObjectVersions", bucket_call(call));
         if (!versions) {
-            if (is_absent(versions.error())) co_return JsonObject{};
+            if (is_absent(versions.error())) co_return base::ok();
             co_return std::move(versions).error();
         }
         JsonArray keys;
@@ -180,7 +206,13 @@ Task<JsonObject> act_bucket_gone(Clusters& env, StepCall call, JsonObject) {
         parameters["Delete"] = {{"Objects", std::move(keys)}, {"Quiet", true}};
         CO_CHECK_OK(co_await gone_or(env, call, "s3", "DeleteObjects", std::move(parameters)));
     }
-    CO_CHECK_OK(co_await gone_or(env, call, "s3", "DeleteBucket", bucket_call(call)));
+    co_return co_await gone_or(env, call, "s3", "DeleteBucket", bucket_call(call));
+}
+
+namespace {
+
+Task<JsonObject> act_bucket_gone(Clusters& env, StepCall call, JsonObject args) {
+    CO_CHECK_OK(co_await empty_and_delete_bucket(env, of_bucket(std::move(call), args)));
     co_return JsonObject{};
 }
 
@@ -198,13 +230,19 @@ Task<Observation> observe_leftovers(Clusters& env, StepCall call, JsonObject) {
         JsonObject parameters{{"logGroupNamePrefix", prefix}};
         auto groups =
             co_await env.aws().call(call.context, "logs", "DescribeLogGroups", std::move(parameters));
-        if (!groups) continue;
+        if (!groups) {
+            if (groups.error().kind == base::ErrorKind::cancelled) co_return std::move(groups).error();
+            kept.emplace_back("log groups under " + std::string(prefix) +
+                              " could not be looked up: " + groups.error().message);
+            continue;
+        }
         for (const auto& group : base::get_array(*groups, "logGroups")) {
             kept.emplace_back("log group " + base::get_string(group, "logGroupName"));
         }
     }
     const auto vpc = base::get_string(call.params, "kept_vpc");
     if (!vpc.empty()) kept.emplace_back("VPC " + vpc + " with its subnets was given, not made here");
+    CO_CHECK_OK(co_await forget_features(env, call.context, cluster_of(call)));
     CO_CHECK_OK(co_await env.forget_active(call.context, cluster_of(call)));
     if (base::get_bool(call.params, "imported")) {
         CO_CHECK_OK(co_await env.forget_import(call.context, cluster_of(call)));
@@ -229,10 +267,15 @@ void add_account_gone(Steps& steps) {
     steps.add(Row("bucket_removed", "Delete the bucket where it holds only our own", {"hyperpod_removed"})
                   .does(&observe_bucket_gone, &act_bucket_gone)
                   .as("delete"));
-    steps.add(Row("leftovers", "Say what is kept",
-                  {"vpc_removed", "oidc_provider_removed", "roles_removed", "bucket_removed"})
-                  .does(&observe_leftovers, nullptr)
-                  .as("check"));
+    steps.add(Row("tls_bucket_removed", "Delete the bucket of certificates", {"eks_removed"})
+                  .does(&observe_bucket_gone, &act_bucket_gone)
+                  .with({{"prefix", "hyperpod-tls-"}})
+                  .as("delete"));
+    steps.add(
+        Row("leftovers", "Say what is kept",
+            {"vpc_removed", "oidc_provider_removed", "roles_removed", "bucket_removed", "tls_bucket_removed"})
+            .does(&observe_leftovers, nullptr)
+            .as("check"));
 }
 
 }  // namespace instantstart::flows

@@ -62,15 +62,50 @@ Task<JsonObject> act_gone(Clusters& env, StepCall call, JsonObject args) {
     co_return JsonObject{};
 }
 
-// --- interfaces that EKS, the CNI or SageMaker left in our VPC
+// --- interfaces that EKS, the CNI or SageMaker left
+
+void add_new(JsonArray& all, const JsonArray& some) {
+    for (const auto& item : some) {
+        const auto id = base::get_string(item, "NetworkInterfaceId");
+        const bool known = std::any_of(all.begin(), all.end(), [&id](const JsonValue& other) {
+            return base::get_string(other, "NetworkInterfaceId") == id;
+        });
+        if (!known) all.push_back(item);
+    }
+}
+
+JsonArray filter_of_all(const char* name, const JsonArray& objects, const char* id) {
+    JsonArray values;
+    for (const auto& object : objects) values.emplace_back(base::get_string(object, id));
+    return JsonArray{JsonObject{{"Name", name}, {"Values", std::move(values)}}};
+}
+
+// Where the VPC is the user's: those that keep our subnets and groups in it from being deleted.
+Task<JsonArray> interfaces_in_given_vpc(Clusters& env, StepCall call) {
+    JsonArray all;
+    CO_TRY(auto subnets, co_await ec2_list(env, call.context, "subnet", tag_filters(call, "")));
+    if (!subnets.empty()) {
+        auto in_subnets = filter_of_all("subnet-id", subnets, "SubnetId");
+        CO_TRY(auto some, co_await ec2_list(env, call.context, "network_interface", std::move(in_subnets)));
+        add_new(all, some);
+    }
+    CO_TRY(auto groups, co_await ec2_list(env, call.context, "security_group", tag_filters(call, "")));
+    if (!groups.empty()) {
+        auto with_groups = filter_of_all("group-id", groups, "GroupId");
+        CO_TRY(auto some, co_await ec2_list(env, call.context, "network_interface", std::move(with_groups)));
+        add_new(all, some);
+    }
+    co_return all;
+}
 
 Task<JsonArray> interfaces(Clusters& env, StepCall call) {
     CO_TRY(auto vpcs, co_await ec2_list(env, call.context, "vpc", tag_filters(call, "")));
+    if (vpcs.empty()) co_return co_await interfaces_in_given_vpc(env, call);
     JsonArray all;
     for (const auto& vpc : vpcs) {
         JsonArray in_vpc{filter("vpc-id", base::get_string(vpc, "VpcId"))};
         CO_TRY(auto some, co_await ec2_list(env, call.context, "network_interface", std::move(in_vpc)));
-        for (const auto& item : some) all.push_back(item);
+        add_new(all, some);
     }
     co_return all;
 }
@@ -207,6 +242,8 @@ void add_network_gone(Steps& steps) {
                   .as("delete"));
     gone(steps, "nat_gateway", "nat_gateways_removed", "Delete NAT gateways",
          {"hyperpod_removed", "eks_removed"}, 1);
+    gone(steps, "launch_template", "launch_templates_removed", "Delete launch templates", {"eks_removed"},
+         0.05);
     gone(steps, "address", "addresses_released", "Release addresses", {"nat_gateways_removed"}, 0.05);
     gone(steps, "vpc_endpoint", "endpoints_removed", "Delete VPC endpoints",
          {"hyperpod_removed", "eks_removed"}, 0.1);

@@ -75,8 +75,8 @@ Task<JsonObject> act_workloads(Clusters& env, StepCall call, JsonObject) {
 Task<Observation> observe_hyperpod_gone(Clusters& env, StepCall call, JsonObject) {
     const auto name = base::get_string(call.params, "hyperpod_name");
     JsonObject parameters{{"ClusterName", name}};
-    auto answer =
-        co_await env.aws().call(call.context, "sagemaker", "DescribeCluster", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "sagemaker", "DescribeCluster", std::move(parameters),
+                                          look(call));
     env.forget(eks_of(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return ops::done({});
@@ -102,7 +102,8 @@ Task<JsonObject> act_hyperpod_gone(Clusters& env, StepCall call, JsonObject) {
 
 Task<JsonArray> node_groups(Clusters& env, StepCall call) {
     JsonObject parameters{{"clusterName", eks_of(call)}};
-    auto answer = co_await env.aws().call(call.context, "eks", "ListNodegroups", std::move(parameters));
+    auto answer =
+        co_await env.aws().call(call.context, "eks", "ListNodegroups", std::move(parameters), look(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return JsonArray{};
         co_return std::move(answer).error();
@@ -135,7 +136,8 @@ Task<JsonObject> act_node_groups(Clusters& env, StepCall call, JsonObject) {
 Task<Observation> observe_eks_gone(Clusters& env, StepCall call, JsonObject) {
     if (base::get_bool(call.params, "imported")) co_return ops::skipped("the imported EKS cluster stays");
     JsonObject parameters{{"name", eks_of(call)}};
-    auto answer = co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters));
+    auto answer =
+        co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters), look(call));
     env.forget(eks_of(call));
     if (!answer) {
         if (is_absent(answer.error())) co_return ops::done({});
@@ -165,8 +167,8 @@ Task<JsonObject> act_eks_gone(Clusters& env, StepCall call, JsonObject) {
 
 Task<Observation> observe_access_mode(Clusters& env, StepCall call, JsonObject) {
     JsonObject parameters{{"name", eks_of(call)}};
-    CO_TRY(auto answer,
-           co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters)));
+    CO_TRY(auto answer, co_await env.aws().call(call.context, "eks", "DescribeCluster", std::move(parameters),
+                                                look(call)));
     env.forget(eks_of(call));
     const auto mode = base::get_string(answer, "cluster.accessConfig.authenticationMode");
     const auto status = base::get_string(answer, "cluster.status");
@@ -201,12 +203,28 @@ Task<JsonObject> act_registered(Clusters& env, StepCall call, JsonObject) {
     co_return JsonObject{};
 }
 
+// What was made in the last seconds may be missing from AWS's lists: what is removed is found by them.
+constexpr auto kShownAfter = std::chrono::seconds(15);
+
+Task<Observation> observe_shown(Clusters& env, StepCall call, JsonObject) {
+    const auto last = base::parse_time(base::get_string(call.params, "last_operation_ended"));
+    const auto now = env.clock().now();
+    if (!last || now - *last >= kShownAfter || *last > now) co_return ops::done({});
+    co_return ops::in_progress("an operation on the cluster has only just ended");
+}
+
 }  // namespace
+
+void add_shown(Steps& steps) {
+    steps.add(Row("shown", "Wait until AWS lists what was made last", {})
+                  .does(&observe_shown, nullptr)
+                  .as("check"));
+}
 
 void add_workloads_gone(Steps& steps) {
     auto schedule = minutes_of(0.2, 10);
     schedule.limit = std::chrono::minutes(30);
-    steps.add(Row("workloads_removed", "Delete load balancers", {})
+    steps.add(Row("workloads_removed", "Delete load balancers", steps.those_of({"shown"}))
                   .does(&observe_workloads, &act_workloads)
                   .takes(schedule)
                   .as("delete"));
@@ -237,6 +255,7 @@ void add_hyperpod_removal(Steps& steps) {
 }
 
 void add_cluster_removal(Steps& steps, const JsonObject&) {
+    add_shown(steps);
     add_workloads_gone(steps);
     add_hyperpod_gone(steps, {"workloads_removed"});
     add_eks_gone(steps);

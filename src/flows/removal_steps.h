@@ -13,10 +13,15 @@ void add_import(Steps& steps, const JsonObject& params);
 
 // Parts of it, by service.
 void add_hyperpod_gone(Steps& steps, std::vector<std::string> needs);
+void add_shown(Steps& steps);  // params: last_operation_ended (a time; absent where there was none)
 void add_workloads_gone(Steps& steps);
 void add_eks_gone(Steps& steps);
 void add_network_gone(Steps& steps);
 void add_roles_gone(Steps& steps, std::string id, std::vector<std::string> needs, std::string purpose);
+// A role with all that is attached to it; one that is gone already is as good.
+Task<void> remove_role(Clusters& env, StepCall call, std::string name);
+// params.bucket with all its versions.
+Task<void> empty_and_delete_bucket(Clusters& env, StepCall call);
 void add_account_gone(Steps& steps);  // OIDC provider, roles, bucket, and what is kept
 
 }  // namespace instantstart::flows

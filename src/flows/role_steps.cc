@@ -3,20 +3,43 @@
 #include <set>
 
 #include "base/text.h"
+#include "ops/proof.h"
 
 namespace instantstart::flows {
 
 namespace {
 
 std::string name_of(const StepCall& call, const JsonObject& args) {
+    const auto given = base::get_string(args, "role_name");
+    if (!given.empty()) return given;
     return domain::role_name(cluster_of(call), base::get_string(call.params, "region"),
                              base::get_string(args, "purpose"));
+}
+
+}  // namespace
+
+JsonObject role_request(const StepCall& call, const JsonObject& args) {
+    const auto scope = scope_of(call);
+    const auto service = base::get_string(args, "service");
+    const auto issuer = base::get_string(call.result_of("eks"), "issuer");
+    JsonObject parameters{
+        {"RoleName", name_of(call, args)},
+        {"Description", "InstantStart: " + base::get_string(args, "purpose") + " of " + cluster_of(call)},
+        {"Tags", domain::tag_list(owner_of(call, base::get_string(args, "step")))}};
+    const auto trust = base::get_string(args, "trust");
+    parameters["AssumeRolePolicyDocument"] =
+        !trust.empty()    ? trust
+        : service.empty() ? domain::oidc_trust(scope, issuer, base::get_string(args, "service_account"))
+                          : domain::service_trust(scope, service, false);
+    const auto boundary = base::get_string(call.params, "permissions_boundary_arn");
+    if (!boundary.empty()) parameters["PermissionsBoundary"] = boundary;
+    return parameters;
 }
 
 Task<Observation> observe_role(Clusters& env, StepCall call, JsonObject args) {
     const auto name = name_of(call, args);
     JsonObject parameters{{"RoleName", name}};
-    auto answer = co_await env.aws().call(call.context, "iam", "GetRole", std::move(parameters));
+    auto answer = co_await env.aws().call(call.context, "iam", "GetRole", std::move(parameters), look(call));
     if (!answer) {
         if (!is_absent(answer.error())) co_return std::move(answer).error();
         if (is_fresh(env, call)) co_return ops::in_progress("waiting until IAM shows the role");
@@ -32,23 +55,18 @@ Task<Observation> observe_role(Clusters& env, StepCall call, JsonObject args) {
 }
 
 Task<JsonObject> act_role(Clusters& env, StepCall call, JsonObject args) {
-    const auto scope = scope_of(call);
-    const auto service = base::get_string(args, "service");
-    const auto issuer = base::get_string(call.result_of("eks"), "issuer");
-    JsonObject parameters{
-        {"RoleName", name_of(call, args)},
-        {"Description", "InstantStart: " + base::get_string(args, "purpose") + " of " + cluster_of(call)},
-        {"Tags", domain::tag_list(owner_of(call))}};
-    parameters["AssumeRolePolicyDocument"] =
-        service.empty() ? domain::oidc_trust(scope, issuer, base::get_string(args, "service_account"))
-                        : domain::service_trust(scope, service, false);
-    const auto boundary = base::get_string(call.params, "permissions_boundary_arn");
-    if (!boundary.empty()) parameters["PermissionsBoundary"] = boundary;
+    JsonObject parameters = role_request(call, args);
     CO_TRY(auto answer, co_await mutate(env, call, "iam", "CreateRole", std::move(parameters)));
-    co_return made(env, base::get_string(answer, "Role.Arn"));
+    const auto arn = base::get_string(answer, "Role.Arn");
+    if (arn.empty()) co_return made(env, arn);
+    co_return ops::proven(made(env, arn), {{"arn", arn}, {"name", name_of(call, args)}});
 }
 
+namespace {
+
 std::string inline_document(const StepCall& call, const JsonObject& args) {
+    const auto given = base::get_string(args, "inline_document");
+    if (!given.empty()) return given;
     if (base::get_string(args, "inline_kind") == "execution")
         return domain::execution_role_policy(scope_of(call));
     const auto bucket = resolve(args.at("bucket"), call);
@@ -56,12 +74,16 @@ std::string inline_document(const StepCall& call, const JsonObject& args) {
                                         bucket.is_string() ? std::string(bucket.as_string()) : "");
 }
 
+}  // namespace
+
 bool same_document(std::string seen, const std::string& wanted) {
     if (seen.starts_with("%")) seen = base::percent_decode(seen);
     auto left = base::parse_json(seen);
     auto right = base::parse_json(wanted);
     return left && right && *left == *right;
 }
+
+namespace {
 
 struct PolicyGap {
     PolicyGap() = default;
@@ -91,6 +113,8 @@ Task<PolicyGap> find_gap(Clusters& env, StepCall call, JsonObject args) {
     co_return gap;
 }
 
+}  // namespace
+
 Task<Observation> observe_policies(Clusters& env, StepCall call, JsonObject args) {
     auto gap = co_await find_gap(env, call, args);
     if (!gap) {
@@ -115,10 +139,8 @@ Task<JsonObject> act_policies(Clusters& env, StepCall call, JsonObject args) {
                               {"PolicyDocument", inline_document(call, args)}};
         CO_CHECK_OK(co_await mutate(env, call, "iam", "PutRolePolicy", std::move(parameters)));
     }
-    co_return JsonObject{};
+    co_return ops::proven({}, {});
 }
-
-}  // namespace
 
 void add_role(Steps& steps, RolePlan plan) {
     JsonArray managed;

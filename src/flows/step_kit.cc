@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "flows/request_fields.h"
+#include "ops/proof.h"
 
 namespace instantstart::flows {
 
@@ -45,6 +47,10 @@ Row&& Row::alone(std::string lease_name) && {
     lease = std::move(lease_name);
     return std::move(*this);
 }
+Row&& Row::waits(base::Duration budget) && {
+    wait_budget = budget;
+    return std::move(*this);
+}
 
 namespace {
 
@@ -58,6 +64,10 @@ bool waits(const base::Error& error, bool waits_for_iam) {
     if (has_code(error, {"ResourceInUseException"}))
         return error.message.find("in progress") != std::string::npos;
     if (has_code(error, {"Unauthorized"})) return true;
+    // AWS answers before all its parts know what was made; the steps name only what was there before them.
+    if (has_code(error, {"NoSuchBucket", "NoSuchEntity", "ResourceNotFoundException", "ResourceNotFound"}))
+        return true;
+    if (error.code.starts_with("Invalid") && error.code.ends_with(".NotFound")) return true;
     return waits_for_iam && names_a_new_role(error);
 }
 
@@ -220,22 +230,42 @@ bool names_a_new_role(const base::Error& error) {
                          "InvalidParameterValue", "AccessDenied", "AccessDeniedException",
                          "MalformedPolicyDocument", "InvalidParameter"});
     if (!kind) return false;
-    const auto text = base::to_lower(error.message);
+    auto text = base::to_lower(error.message);
+    // "user: arn:…:assumed-role/x" is the caller: what it may not do, waiting does not heal.
+    if (const auto caller = text.find("user: arn:"); caller != std::string::npos) {
+        const auto end = text.find(' ', caller + 6);
+        text.erase(caller, end == std::string::npos ? end : end - caller);
+    }
     return text.find("role") != std::string::npos || text.find("assume") != std::string::npos ||
            text.find("principal") != std::string::npos;
+}
+
+aws::CallOptions look(const StepCall& call) {
+    aws::CallOptions options;
+    if (call.polling) options.attempts = 1;
+    return options;
 }
 
 Task<JsonObject> mutate(Clusters& env, StepCall call, std::string service, std::string operation,
                         JsonObject parameters) {
     aws::CallOptions options;
     options.client_token = call.client_token;
+    const JsonObject request = parameters;
     auto answer = co_await env.aws().call(call.context, service, operation, std::move(parameters), options);
     env.forget(eks_of(call));
     if (!answer) {
         if (is_duplicate(answer.error())) co_return JsonObject{{"already", true}};
-        co_return answer.error().wrapped(service + ":" + operation);
+        const auto refused = in_field_words(answer.error(), service, operation, request);
+        co_return refused.wrapped(service + ":" + operation);
     }
     co_return std::move(*answer);
+}
+
+Task<JsonObject> settle(Clusters& env, StepCall call, std::string service, std::string operation,
+                        JsonObject parameters) {
+    CO_TRY(auto answer, co_await mutate(env, std::move(call), service, operation, std::move(parameters)));
+    if (base::get_bool(answer, "already")) co_return answer;  // perhaps not as we want it: look
+    co_return ops::proven({}, {});
 }
 
 JsonObject made(Clusters& env, std::string id) {

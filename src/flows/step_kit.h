@@ -50,6 +50,7 @@ struct Row {
     Row&& iam() &&;          // a role made moments ago may not be known yet
     Row&& as(std::string plan_action) &&;
     Row&& alone(std::string lease_name) &&;
+    Row&& waits(base::Duration budget) &&;  // how long what waiting heals is waited for
 };
 Step make_step(Clusters& env, Row row);
 
@@ -90,8 +91,15 @@ bool is_absent(const base::Error& error);         // NotFound in any of AWS's wo
 bool is_duplicate(const base::Error& error);      // it is already there
 bool names_a_new_role(const base::Error& error);  // the service does not know the role yet
 
+// For the one call that shows how far a step has come: while the step is on its way, it is made once, and
+// what it misses now the next look sees.
+aws::CallOptions look(const StepCall& call);
+
 // An act's outcome where "already there" or "already gone" is as good as done.
 Task<JsonObject> mutate(Clusters& env, StepCall call, std::string service, std::string operation,
+                        JsonObject parameters);
+// The same as the last word of a step: well answered, it is done.
+Task<JsonObject> settle(Clusters& env, StepCall call, std::string service, std::string operation,
                         JsonObject parameters);
 // True while an object made moments ago may still be hidden from Describe; `memory` is what the act returned.
 bool is_fresh(Clusters& env, const StepCall& call);

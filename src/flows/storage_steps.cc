@@ -2,6 +2,7 @@
 
 #include "flows/bucket_steps.h"
 #include "flows/components.h"
+#include "flows/lustre_storage.h"
 #include "flows/role_steps.h"
 
 namespace instantstart::flows {
@@ -23,28 +24,43 @@ JsonObject metadata(const std::string& name, const JsonObject& storage) {
 
 }  // namespace
 
+namespace {
+
+bool is_lustre(const JsonObject& storage) {
+    return base::get_string(storage, "kind") == "fsx_lustre";
+}
+
+// The region must be said: nodes answer no metadata to pods.
+void put_bucket_volume(const JsonObject& storage, const std::string& region, JsonObject& spec) {
+    spec["mountOptions"] =
+        JsonArray{JsonValue("region " + region), "allow-delete", "allow-overwrite", "allow-other"};
+    spec["csi"] = JsonObject{{"driver", "s3.csi.aws.com"},
+                             {"volumeHandle", volume_name(storage)},
+                             {"volumeAttributes", {{"bucketName", base::get_string(storage, "bucket")}}}};
+}
+
+}  // namespace
+
 std::vector<JsonObject> storage_objects(const std::string&, const std::string& region,
                                         const JsonObject& storage) {
     const auto name = base::get_string(storage, "name");
     const auto ns = base::get_string(storage, "namespace");
-    const auto bucket = base::get_string(storage, "bucket");
-    // The size is demanded by Kubernetes and means nothing to S3. The region must be said: nodes answer no
-    // metadata to pods.
+    // The size is demanded by Kubernetes and means nothing to S3.
+    const auto size = std::to_string(base::get_int(storage, "capacity_gib", 1200)) + "Gi";
+    JsonObject spec{{"capacity", {{"storage", size}}},
+                    {"accessModes", JsonArray{"ReadWriteMany"}},
+                    {"persistentVolumeReclaimPolicy", "Retain"},
+                    {"storageClassName", ""},
+                    {"claimRef", {{"namespace", ns}, {"name", name}}}};
+    if (is_lustre(storage)) {
+        put_lustre_volume(storage, spec);
+    } else {
+        put_bucket_volume(storage, region, spec);
+    }
     JsonObject volume{{"apiVersion", "v1"},
                       {"kind", "PersistentVolume"},
                       {"metadata", metadata(volume_name(storage), storage)},
-                      {"spec",
-                       {{"capacity", {{"storage", "1200Gi"}}},
-                        {"accessModes", JsonArray{"ReadWriteMany"}},
-                        {"persistentVolumeReclaimPolicy", "Retain"},
-                        {"storageClassName", ""},
-                        {"claimRef", {{"namespace", ns}, {"name", name}}},
-                        {"mountOptions", JsonArray{JsonValue("region " + region), "allow-delete",
-                                                   "allow-overwrite", "allow-other"}},
-                        {"csi",
-                         {{"driver", "s3.csi.aws.com"},
-                          {"volumeHandle", volume_name(storage)},
-                          {"volumeAttributes", {{"bucketName", bucket}}}}}}}};
+                      {"spec", std::move(spec)}};
     auto claim_metadata = metadata(name, storage);
     claim_metadata["namespace"] = ns;
     JsonObject claim{{"apiVersion", "v1"},
@@ -54,7 +70,7 @@ std::vector<JsonObject> storage_objects(const std::string&, const std::string& r
                       {{"accessModes", JsonArray{"ReadWriteMany"}},
                        {"storageClassName", ""},
                        {"volumeName", volume_name(storage)},
-                       {"resources", {{"requests", {{"storage", "1200Gi"}}}}}}}};
+                       {"resources", {{"requests", {{"storage", size}}}}}}}};
     return {std::move(volume), std::move(claim)};
 }
 
@@ -82,8 +98,11 @@ Task<Observation> observe_volume(Clusters& env, StepCall call, JsonObject) {
                                 base::get_string(storage, "namespace"), base::get_string(storage, "name")));
     const auto phase = base::get_string(claim, "status.phase");
     if (phase == "Bound")
-        co_return ops::done(
-            {{"claim", base::get_string(storage, "name")}, {"bucket", base::get_string(storage, "bucket")}});
+        co_return ops::done(is_lustre(storage)
+                                ? JsonObject{{"claim", base::get_string(storage, "name")},
+                                             {"file_system_id", base::get_string(storage, "file_system_id")}}
+                                : JsonObject{{"claim", base::get_string(storage, "name")},
+                                             {"bucket", base::get_string(storage, "bucket")}});
     co_return ops::in_progress("the claim is " + (phase.empty() ? std::string("new") : phase));
 }
 
@@ -191,11 +210,15 @@ void add_s3_storage(Steps& steps, const JsonObject& params) {
     add_addon(steps, plan);
     auto needs = steps.those_of({"bucket_settings", "storage_bucket", "kubernetes_access"});
     needs.emplace_back("s3_csi");
-    steps.add(Row("storage", "Create volume and claim " + base::get_string(storage, "name"), std::move(needs))
+    add_volume(steps, base::get_string(storage, "name"), std::move(needs));
+}
+
+void add_volume(Steps& steps, const std::string& name, std::vector<std::string> needs) {
+    steps.add(Row("storage", "Create volume and claim " + name, std::move(needs))
                   .does(&observe_volume, &act_volume));
 }
 
-void add_storage_removal(Steps& steps) {
+void add_storage_removal(Steps& steps, const JsonObject& params) {
     steps.add(Row("claim_removed", "Delete the claim", {})
                   .does(&observe_removed, &act_removed)
                   .with({{"kind", "persistentvolumeclaims"}})
@@ -204,10 +227,21 @@ void add_storage_removal(Steps& steps) {
                   .does(&observe_removed, &act_removed)
                   .with({{"kind", "persistentvolumes"}})
                   .as("delete"));
+    if (is_lustre(base::get_object(params, "storage"))) return add_lustre_removal(steps, {"volume_removed"});
     steps.add(Row("policy_removed", "Take back the bucket's permission", {"volume_removed"})
                   .does(&observe_policy_removed, &act_policy_removed)
                   .as("delete"));
 }
+
+namespace {
+
+// What a volume mounts; {} where it is none of ours to show.
+JsonObject behind_volume(const JsonValue& volume) {
+    if (base::get_string(volume, "spec.csi.driver") != "s3.csi.aws.com") return lustre_row(volume);
+    return {{"kind", "s3"}, {"bucket", base::get_string(volume, "spec.csi.volumeAttributes.bucketName")}};
+}
+
+}  // namespace
 
 Task<JsonArray> storage_rows(Clusters& env, Context context, std::string eks_name) {
     CO_TRY(auto client, co_await env.kube(context, eks_name));
@@ -215,17 +249,16 @@ Task<JsonArray> storage_rows(Clusters& env, Context context, std::string eks_nam
     CO_TRY(auto volumes, co_await client->list(context, resource("persistentvolumes"), options));
     JsonArray rows;
     for (const auto& volume : base::get_array(volumes, "items")) {
-        if (base::get_string(volume, "spec.csi.driver") != "s3.csi.aws.com") continue;
+        auto row = behind_volume(volume);
+        if (row.empty()) continue;
         const auto claim = base::get_string(volume, "spec.claimRef.name");
-        const bool ours = base::get_string(volume, "metadata.name").starts_with("instantstart-");
-        rows.push_back(
-            JsonObject{{"name", claim.empty() ? base::get_string(volume, "metadata.name") : claim},
-                       {"kind", "s3"},
-                       {"namespace", base::get_string(volume, "spec.claimRef.namespace")},
-                       {"bucket", base::get_string(volume, "spec.csi.volumeAttributes.bucketName")},
-                       {"volume", base::get_string(volume, "metadata.name")},
-                       {"status", base::get_string(volume, "status.phase")},
-                       {"managed", ours}});
+        const auto name = base::get_string(volume, "metadata.name");
+        row["name"] = claim.empty() ? name : claim;
+        row["namespace"] = base::get_string(volume, "spec.claimRef.namespace");
+        row["volume"] = name;
+        row["status"] = base::get_string(volume, "status.phase");
+        row["managed"] = name.starts_with("instantstart-");
+        rows.push_back(std::move(row));
     }
     co_return rows;
 }

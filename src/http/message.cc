@@ -1,6 +1,7 @@
 #include "http/message.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/text.h"
@@ -129,6 +130,22 @@ base::Result<std::uint16_t> parse_port(std::string_view text) {
     return static_cast<std::uint16_t>(port);
 }
 
+// A name, an IPv4 address, or what stands in brackets: an IPv6 address, perhaps with a zone.
+bool is_host(std::string_view host, bool brackets) {
+    const std::string_view others = brackets ? ":.%-_" : ".-_";
+    const bool good = std::all_of(host.begin(), host.end(), [&](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte >= 0x80 || std::isalnum(byte) != 0 || others.find(c) != std::string_view::npos;
+    });
+    return good && !host.empty() && (!brackets || host.find(':') != std::string_view::npos);
+}
+
+bool is_scheme(std::string_view scheme) {
+    return !scheme.empty() && std::all_of(scheme.begin(), scheme.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' || c == '.';
+    });
+}
+
 }  // namespace
 
 base::Result<Url> parse_url(std::string_view text) {
@@ -137,6 +154,7 @@ base::Result<Url> parse_url(std::string_view text) {
     if (mark == std::string_view::npos || mark == 0) return bad_url("no scheme");
     Url url;
     url.scheme = base::to_lower(text.substr(0, mark));
+    if (!is_scheme(url.scheme)) return bad_url("the scheme");
     text.remove_prefix(mark + 3);
     const auto slash = text.find_first_of("/?#");
     std::string_view authority = text.substr(0, slash);
@@ -156,6 +174,7 @@ base::Result<Url> parse_url(std::string_view text) {
         if (colon != std::string_view::npos) rest = authority.substr(colon);
     }
     if (url.host.empty()) return bad_url("no host");
+    if (!is_host(url.host, authority.front() == '[')) return bad_url("the host");
     TRY(url.port, parse_port(rest));
     if (url.port == 0 && url.scheme == "http") url.port = 80;
     if (url.port == 0 && url.scheme == "https") url.port = 443;

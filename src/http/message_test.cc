@@ -44,8 +44,9 @@ TEST(Url, is_taken_apart) {
 
 TEST(Url, bad_ones_are_refused) {
     for (const auto* text :
-         {"", "example.com", "://h/", "http://", "http://h:0/", "http://h:99999/", "http://h:x/",
-          "http://[::1/", "http://[::1]x/", "http://u@h/", "http://h/a b", "http:///x"}) {
+         {"http://[[0]:80/", "http://[host]/", "http://a<b>/", "ht/tp://h", "5el,.v://h/", "", "example.com",
+          "://h/", "http://", "http://h:0/", "http://h:99999/", "http://h:x/", "http://[::1/",
+          "http://[::1]x/", "http://u@h/", "http://h/a b", "http:///x"}) {
         EXPECT_FALSE(parse_url(text).has_value()) << text;
     }
 }

@@ -153,9 +153,20 @@ bool is_sendable(const Request& request) {
     return true;
 }
 
+// A proxy that forwards plain requests is told the whole URL.
+void address_to_proxy(Request& request, const Proxy& proxy) {
+    Url url;
+    url.scheme = request.scheme;
+    url.host = request.host;
+    url.port = request.port;
+    request.target = "http://" + url.authority() + request.target;
+    if (!proxy.authorization.empty()) request.headers.set("Proxy-Authorization", proxy.authorization);
+}
+
 class SocketTransport final : public Transport {
 public:
-    explicit SocketTransport(rt::Clock& clock) : clock_(clock), pool_(std::make_shared<impl::Pool>(clock)) {}
+    SocketTransport(rt::Clock& clock, TransportSettings settings)
+        : clock_(clock), settings_(std::move(settings)), pool_(std::make_shared<impl::Pool>(clock)) {}
 
     Task<Response> send(Context /*context*/, Request request, SendOptions options) override {
         if (co_await rt::is_cancelled()) co_return base::cancelled_error();
@@ -165,7 +176,12 @@ public:
         if (!is_sendable(request))
             co_return base::invalid_error("invalid_request", "a line break or space in the request's head");
         if (request.port == 0) request.port = request.scheme == "https" ? 443 : 80;
-        const auto key = impl::Pool::key_of(request, options);
+        CO_TRY(const std::optional<Proxy> proxy,
+               settings_.proxies.choose(request.scheme, request.host, request.port));
+        auto key = impl::Pool::key_of(request, options);
+        if (proxy) key += "|" + proxy->name();
+        const bool forwarded = proxy && request.scheme == "http";
+        if (forwarded) address_to_proxy(request, *proxy);
         if (auto pooled = pool_->take(key)) {
             const bool repeatable = request.method == "GET" || request.method == "HEAD";
             bool heard = false;
@@ -175,19 +191,29 @@ public:
             const bool stale = !answer.has_value() && !heard &&
                                answer.error().kind == base::ErrorKind::unknown_outcome &&
                                answer.error().code != "timeout";
-            if (!stale || !repeatable) co_return answer;
+            if (!stale || !repeatable) co_return as_seen_by_caller(std::move(answer), forwarded, proxy);
         }
-        CO_TRY(auto fresh, co_await connect(request, options));
+        CO_TRY(auto fresh, co_await connect(request, options, proxy));
         bool heard = false;
-        co_return co_await exchange(std::move(request), std::move(options), std::move(fresh), key, heard);
+        auto answer = co_await exchange(std::move(request), std::move(options), std::move(fresh), key, heard);
+        co_return as_seen_by_caller(std::move(answer), forwarded, proxy);
     }
 
 private:
-    Task<std::shared_ptr<impl::Stream>> connect(const Request& request, const SendOptions& options) {
+    // The proxy's own refusal is no answer of the server.
+    static base::Result<Response> as_seen_by_caller(base::Result<Response> answer, bool forwarded,
+                                                    const std::optional<Proxy>& proxy) {
+        if (forwarded && answer.has_value() && answer->status == 407) return impl::proxy_wants_user(*proxy);
+        return answer;
+    }
+
+    Task<std::shared_ptr<impl::Stream>> connect(const Request& request, const SendOptions& options,
+                                                std::optional<Proxy> proxy) {
         impl::Target target;
         target.host = request.host;
         target.port = request.port;
         target.timeout = options.connect_timeout;
+        target.proxy = std::move(proxy);
         if (request.scheme == "https") {
             CO_TRY(target.tls, pool_->tls(options));
         }
@@ -228,14 +254,15 @@ private:
     }
 
     rt::Clock& clock_;
+    TransportSettings settings_;
     std::shared_ptr<impl::Pool> pool_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_socket_transport(boost::asio::any_io_executor /*executor*/,
-                                                 rt::Clock& clock) {
-    return std::make_unique<SocketTransport>(clock);
+std::unique_ptr<Transport> make_socket_transport(boost::asio::any_io_executor /*executor*/, rt::Clock& clock,
+                                                 TransportSettings settings) {
+    return std::make_unique<SocketTransport>(clock, std::move(settings));
 }
 
 }  // namespace instantstart::http

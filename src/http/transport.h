@@ -7,6 +7,7 @@
 #include <string>
 
 #include "http/message.h"
+#include "http/proxy.h"
 #include "rt/clock.h"
 
 namespace instantstart::http {
@@ -19,8 +20,8 @@ struct SendOptions {
     base::Duration read_timeout = std::chrono::seconds(330);  // between two pieces of a streamed body
     bool stream = false;                                      // Response::stream instead of body
     std::size_t max_body = 64U << 20U;  // bytes; more is Error{invalid, "body_too_large"}
-    std::string
-        ca_pem;  // https: trust only this authority; "" = the machine's (and SSL_CERT_FILE, AWS_CA_BUNDLE)
+    std::string ca_pem;                 // https: trust only this authority; "" = ca_file
+    std::string ca_file;  // https: trust the authorities in this file; "" = the machine's (SSL_CERT_FILE)
     std::string client_cert_pem;  // https: with client_key_pem
     std::string client_key_pem;
 };
@@ -29,13 +30,20 @@ class Transport {
 public:
     virtual ~Transport() = default;
     // One exchange. HTTP statuses are not errors. Errors:
-    //   unavailable      proven not executed: codes "connection_refused", "dns", "tls", "connect_timeout"
-    //   unknown_outcome  bytes may have left: codes "connection_reset", "timeout", "truncated"
+    //   unavailable      proven not executed: codes "connection_refused", "dns", "tls", "connect_timeout",
+    //   "proxy" unknown_outcome  bytes may have left: codes "connection_reset", "timeout", "truncated"
     //   cancelled        the connection is closed, not reused
     virtual Task<Response> send(Context context, Request request, SendOptions options) = 0;
 };
 
-// Sockets: keep-alive pool per authority, TLS verified always. All on `executor`'s loop.
-std::unique_ptr<Transport> make_socket_transport(boost::asio::any_io_executor executor, rt::Clock& clock);
+struct TransportSettings {
+    TransportSettings() = default;
+    ProxyRules proxies;
+};
+
+// Sockets: keep-alive pool per authority and proxy, TLS verified always (through a proxy, too: it sees the
+// host's name and no more). All on `executor`'s loop.
+std::unique_ptr<Transport> make_socket_transport(boost::asio::any_io_executor executor, rt::Clock& clock,
+                                                 TransportSettings settings = TransportSettings());
 
 }  // namespace instantstart::http

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "kube/impl/api_server.h"
 #include "kube/impl/resources.h"
-#include "kube/impl/watch.h"
 
 namespace instantstart::kube {
 
@@ -17,7 +16,7 @@ using base::ErrorKind;
 using impl::Call;
 
 constexpr std::string_view kManager = "fieldManager=instantstart";
-constexpr std::int64_t kWatchSeconds = 290;
+constexpr auto kPageSilence = 30s;
 constexpr auto kFollowSilence = 4h;  // a followed log may say nothing for long
 
 class Query {
@@ -39,6 +38,13 @@ Query selectors(const ListOptions& options) {
     Query query;
     query.add_if("labelSelector", options.label_selector);
     query.add_if("fieldSelector", options.field_selector);
+    return query;
+}
+
+Query page_query(const ListOptions& options, const std::string& next) {
+    Query query = selectors(options);
+    if (options.page_size > 0) query.add("limit", std::to_string(options.page_size));
+    query.add_if("continue", next);
     return query;
 }
 
@@ -130,18 +136,30 @@ public:
         co_return std::move(removed).error();
     }
 
-    Task<std::unique_ptr<Watch>> watch(Context context, Resource resource, ListOptions options,
-                                       std::string resource_version) override {
+    Task<std::unique_ptr<http::BodyStream>> list_stream(Context context, Resource resource,
+                                                        ListOptions options, std::string next) override {
+        Call call("GET", resource.path(options.ns) + page_query(options, next).text());
+        call.stream = true;
+        call.attempts = 1;
+        call.read_timeout = kPageSilence;
+        CO_TRY(auto response, co_await server_.send_ok(context, std::move(call)));
+        co_return std::move(response.stream);
+    }
+
+    Task<std::unique_ptr<http::BodyStream>> watch_stream(Context context, Resource resource,
+                                                         ListOptions options, WatchOptions watch) override {
         Query query = selectors(options);
         query.add("watch", "1");
         query.add("allowWatchBookmarks", "true");
-        query.add("timeoutSeconds", std::to_string(kWatchSeconds));
-        query.add_if("resourceVersion", resource_version);
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(watch.length).count();
+        query.add("timeoutSeconds", std::to_string(seconds));
+        query.add_if("resourceVersion", watch.resource_version);
         Call call("GET", resource.path(options.ns) + query.text());
         call.stream = true;
-        call.read_timeout = std::chrono::seconds(kWatchSeconds + 30);
+        call.attempts = 1;
+        call.read_timeout = watch.silence;
         CO_TRY(auto response, co_await server_.send_ok(context, std::move(call)));
-        co_return impl::make_watch(std::move(response.stream));
+        co_return std::move(response.stream);
     }
 
     Task<std::unique_ptr<http::BodyStream>> logs(Context context, std::string ns, std::string pod,
@@ -154,6 +172,7 @@ public:
         if (options.previous) query.add("previous", "true");
         if (options.tail_lines >= 0) query.add("tailLines", std::to_string(options.tail_lines));
         if (options.since_seconds > 0) query.add("sinceSeconds", std::to_string(options.since_seconds));
+        query.add_if("sinceTime", options.since_time);
         Call call("GET", pods.path(ns, pod, "log") + query.text());
         call.stream = true;
         if (options.follow) call.read_timeout = kFollowSilence;
@@ -209,10 +228,7 @@ private:
     }
 
     Task<Page> list_page(Context context, Resource resource, ListOptions options, std::string next) {
-        Query query = selectors(options);
-        if (options.page_size > 0) query.add("limit", std::to_string(options.page_size));
-        query.add_if("continue", next);
-        Call call("GET", resource.path(options.ns) + query.text());
+        Call call("GET", resource.path(options.ns) + page_query(options, next).text());
         CO_TRY(auto answer, co_await server_.json(context, std::move(call)));
         Page page;
         page.resource_version = base::get_string(answer, "metadata.resourceVersion");

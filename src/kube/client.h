@@ -55,18 +55,13 @@ struct ListOptions {
     std::size_t max_items = 200'000;
 };
 
-struct WatchEvent {
-    WatchEvent() = default;
-    std::string type;  // ADDED, MODIFIED, DELETED, BOOKMARK
-    JsonObject object;
-};
-
-class Watch {
-public:
-    virtual ~Watch() = default;
-    // The next event; nullopt when the server closed the watch (start again from the last resourceVersion);
-    // code "Expired" = relist.
-    virtual Task<std::optional<WatchEvent>> next() = 0;
+struct WatchOptions {
+    WatchOptions() = default;
+    std::string resource_version;
+    // The server ends the watch by itself after about this long.
+    base::Duration length = std::chrono::seconds(290);
+    // Nothing at all for this long, not even a bookmark: the connection is dead (error code "timeout").
+    base::Duration silence = std::chrono::seconds(320);
 };
 
 struct LogOptions {
@@ -75,6 +70,7 @@ struct LogOptions {
     bool follow = false, timestamps = false, previous = false;
     std::int64_t tail_lines = -1;
     std::int64_t since_seconds = -1;
+    std::string since_time;  // RFC 3339; the server's precision is a second
 };
 
 class Client {
@@ -97,8 +93,13 @@ public:
     // Propagation "Background", "Foreground" or "Orphan". Absent is not an error: false.
     virtual Task<bool> remove(Context context, Resource resource, std::string ns, std::string name,
                               std::string propagation) = 0;
-    virtual Task<std::unique_ptr<Watch>> watch(Context context, Resource resource, ListOptions options,
-                                               std::string resource_version) = 0;
+    // One page as it comes from the wire, after the continue token `next`; page_size 0 asks for all at once.
+    // For readers that take objects apart themselves (Informer). Tried once: they try again in their own way.
+    virtual Task<std::unique_ptr<http::BodyStream>> list_stream(Context context, Resource resource,
+                                                                ListOptions options, std::string next) = 0;
+    // The events of a watch with bookmarks as they come from the wire.
+    virtual Task<std::unique_ptr<http::BodyStream>> watch_stream(Context context, Resource resource,
+                                                                 ListOptions options, WatchOptions watch) = 0;
     virtual Task<std::unique_ptr<http::BodyStream>> logs(Context context, std::string ns, std::string pod,
                                                          LogOptions options) = 0;
     // By apiVersion and kind, from known_resource or discovery (cached; asked again once on a miss).

@@ -2,91 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/io_context.hpp>
-
-#include "http/memory_network.h"
-#include "kube/informer.h"
-#include "rt/testing.h"
+#include "kube/testing.h"
 
 namespace instantstart::kube {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::asio::awaitable;
 using http::Request;
 using http::Response;
 
-// Answers by a function of the request and its number; keeps what was asked.
-class Script {
-public:
-    using Answer = std::function<Response(const Request&, int)>;
-    explicit Script(Answer answer) : answer_(std::move(answer)) {}
-    awaitable<Response> handle(Request request) {
-        requests.push_back(request);
-        co_return answer_(request, static_cast<int>(requests.size()));
-    }
-    std::vector<Request> requests;
+using testing::json;
+using testing::KubeTest;
+using testing::lines;
+using testing::status_of;
 
-private:
-    Answer answer_;
-};
-
-Response json(int status, std::string text) {
-    return {status, "application/json", std::move(text)};
-}
-
-Response status_of(int code, const std::string& reason, const std::string& more = "") {
-    return json(code, R"({"kind":"Status","status":"Failure","message":"no )" + reason + R"(","reason":")" +
-                          reason + R"(","code":)" + std::to_string(code) + more + "}");
-}
-
-Response lines(std::vector<std::string> pieces) {
-    Response response(200);
-    const auto left = std::make_shared<std::vector<std::string>>(std::move(pieces));
-    struct Next {
-        static Task<std::optional<std::string>> piece(std::shared_ptr<std::vector<std::string>> from) {
-            if (from->empty()) co_return std::optional<std::string>();
-            std::optional<std::string> first = from->front();
-            from->erase(from->begin());
-            co_return std::move(first);
-        }
-    };
-    response.stream = http::make_stream([left] { return Next::piece(left); });
-    return response;
-}
-
-Task<std::string> number_token(int& asked) {
-    co_return "token-" + std::to_string(++asked);
-}
-
-class KubeClientTest : public ::testing::Test {
-protected:
-    Script& script(Script::Answer answer) {
-        script_ = std::make_unique<Script>(std::move(answer));
-        network_.listen("kube:443",
-                        [this](Context, Request request) { return script_->handle(std::move(request)); });
-        return *script_;
-    }
-    template <class T>
-    base::Result<T> run(Task<T> task) {
-        return rt::testing::run(io_, clock_, std::move(task));
-    }
-    std::unique_ptr<Client> make() {
-        Endpoint endpoint;
-        endpoint.url = "https://kube/clusters/demo/";
-        endpoint.token = [this](Context, bool) { return number_token(tokens_); };
-        return make_client(endpoint, *transport_, clock_);
-    }
-    static Resource known(const char* name) { return known_resource(name).value(); }
-
-    boost::asio::io_context io_;
-    rt::VirtualClock clock_{io_, 1, base::TimePoint()};
-    http::MemoryNetwork network_{clock_};
-    std::unique_ptr<http::Transport> transport_ = network_.make_transport();
-    std::unique_ptr<Script> script_;
-    int tokens_ = 0;
-    std::unique_ptr<Client> client_ = make();
-};
+class KubeClientTest : public KubeTest {};
 
 TEST_F(KubeClientTest, get_asks_the_right_path_with_the_token) {
     auto& asked = script(
@@ -262,20 +192,25 @@ TEST_F(KubeClientTest, resolve_asks_the_server_for_unknown_kinds_and_remembers) 
     EXPECT_EQ(asked.requests[1].target, "/clusters/demo/apis/ray.io/v1");
 }
 
-TEST_F(KubeClientTest, watch_gives_events_across_pieces_and_its_errors) {
-    script([](const Request& request, int) {
-        EXPECT_EQ(request.parameter("resourceVersion"), "5");
-        return lines({R"({"type":"ADDED","object":{"metadata":{"na)",
-                      "me\":\"a\"}}}\n{\"type\":\"BOOKMARK\",\"object\":{}}\n",
-                      R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Gone"}})", "\n",
-                      "garbage\n"});
+TEST_F(KubeClientTest, streams_of_pages_and_watches_name_what_they_want) {
+    auto& asked = script([](const Request&, int number) {
+        return number < 3 ? lines({"a", "b"}) : status_of(410, "Expired");
     });
-    const auto watch = run(client_->watch(Context(), known("pods"), ListOptions(), "5")).value();
-    EXPECT_EQ(base::get_string(run(watch->next()).value()->object, "metadata.name"), "a");
-    EXPECT_EQ(run(watch->next()).value()->type, "BOOKMARK");
-    EXPECT_EQ(run(watch->next()).error().code, "Expired");
-    EXPECT_EQ(run(watch->next()).error().code, "WatchBroken");
-    EXPECT_FALSE(run(watch->next()).value().has_value());
+    ListOptions options;
+    options.field_selector = "spec.nodeName=n";
+    const auto page = run(client_->list_stream(Context(), known("pods"), options, "c+1")).value();
+    EXPECT_EQ(run(page->read()).value(), "a");
+    EXPECT_EQ(asked.requests[0].parameter("continue"), "c+1");
+    EXPECT_EQ(asked.requests[0].parameter("limit"), "500");
+    EXPECT_EQ(asked.requests[0].parameter("fieldSelector"), "spec.nodeName=n");
+    WatchOptions watch;
+    watch.resource_version = "5";
+    watch.length = 70s;
+    ASSERT_TRUE(run(client_->watch_stream(Context(), known("pods"), options, watch)).has_value());
+    EXPECT_EQ(asked.requests[1].parameter("resourceVersion"), "5");
+    EXPECT_EQ(asked.requests[1].parameter("timeoutSeconds"), "70");
+    EXPECT_EQ(asked.requests[1].parameter("allowWatchBookmarks"), "true");
+    EXPECT_EQ(run(client_->watch_stream(Context(), known("pods"), options, watch)).error().code, "Expired");
 }
 
 TEST_F(KubeClientTest, logs_pass_their_options_and_errors) {
@@ -291,62 +226,6 @@ TEST_F(KubeClientTest, logs_pass_their_options_and_errors) {
     EXPECT_EQ(asked.requests[0].target,
               "/clusters/demo/api/v1/namespaces/ns/pods/pod/log?container=main&follow=true&tailLines=0");
     EXPECT_EQ(run(client_->logs(Context(), "ns", "pod", options)).error().kind, base::ErrorKind::invalid);
-}
-
-Task<void> stop_informer(Informer& informer) {
-    co_await informer.stop();
-    co_return base::ok();
-}
-
-TEST_F(KubeClientTest, informer_lists_watches_and_lists_again_when_expired) {
-    int lists = 0, watches = 0;
-    script([&](const Request& request, int) {
-        if (!request.parameter("watch")) {
-            ++lists;
-            if (lists == 1)
-                return json(
-                    200,
-                    R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","managedFields":[1]}}]})");
-            return json(200, R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"c"}}]})");
-        }
-        ++watches;
-        if (watches == 1) {
-            return lines(
-                {R"({"type":"ADDED","object":{"metadata":{"name":"b","resourceVersion":"2"}}})", "\n",
-                 R"({"type":"DELETED","object":{"metadata":{"name":"a","resourceVersion":"3"}}})", "\n"});
-        }
-        if (watches == 2) EXPECT_EQ(request.parameter("resourceVersion"), "3");
-        return watches == 2 ? status_of(410, "Expired") : lines({});
-    });
-    InformerOptions options;
-    options.resource = known("nodes");
-    Informer informer(io_.get_executor(), *client_, clock_, options);
-    informer.start();
-    EXPECT_TRUE(run(informer.wait_ready(1min)).has_value());
-    ASSERT_TRUE(informer.get("", "a"));
-    EXPECT_FALSE(informer.get("", "a")->at("metadata").as_object().contains("managedFields"));
-    EXPECT_TRUE(clock_.run_until([&] { return informer.size() == 1 && informer.get("", "b"); }, 1min));
-    EXPECT_TRUE(clock_.run_until([&] { return informer.get("", "c") != nullptr; }, 1min));
-    EXPECT_EQ(informer.items().size(), 1U);
-    EXPECT_FALSE(informer.error().has_value());
-    EXPECT_TRUE(run(stop_informer(informer)).has_value());
-}
-
-TEST_F(KubeClientTest, informer_keeps_what_it_has_while_the_server_is_away) {
-    script([](const Request& request, int) {
-        if (request.parameter("watch")) return lines({});
-        return json(200, R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}}]})");
-    });
-    InformerOptions options;
-    options.resource = known("nodes");
-    Informer informer(io_.get_executor(), *client_, clock_, options);
-    informer.start();
-    EXPECT_TRUE(run(informer.wait_ready(1min)).has_value());
-    network_.listen("kube:443", nullptr);
-    EXPECT_TRUE(clock_.run_until([&] { return informer.error().has_value(); }, 10min));
-    EXPECT_EQ(informer.error()->code, "KubernetesUnreachable");
-    EXPECT_EQ(informer.size(), 1U);
-    EXPECT_TRUE(run(stop_informer(informer)).has_value());
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "kube/informer.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "kube/impl/feed.h"
 #include "rt/backoff.h"
 
 namespace instantstart::kube {
@@ -8,28 +12,45 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::pair<std::string, std::string> key_of(const JsonObject& object) {
-    return {base::get_string(object, "metadata.namespace"), base::get_string(object, "metadata.name")};
+constexpr auto kFirstPause = 500ms;
+constexpr auto kLongestRetryAfter = 60s;
+constexpr auto kShortestWatch = 240s, kLongestWatch = 360s;
+// A watch that ended sooner is no proof that the server is well.
+constexpr auto kHealthyWatch = 5s;
+constexpr int kSilentWatches = 2;
+constexpr auto kHurryGap = 250ms;
+constexpr int kListRounds = 3;
+// A server may end pages early, but not for ever.
+constexpr std::size_t kMorePages = 1000;
+
+// The version is not one that this server knows, or what it sent cannot be read: the list tells the truth.
+bool needs_list(const base::Error& problem) {
+    if (problem.code == "Expired" || problem.code == "WatchBroken" || problem.code == "too_many_items") {
+        return true;
+    }
+    // A server that was set back to an older state says so as a Timeout.
+    if (problem.message.find("oo large resource version") != std::string::npos) return true;
+    // A collection that was gone is another one when it is back.
+    return problem.kind == base::ErrorKind::invalid || problem.kind == base::ErrorKind::not_found;
 }
 
-JsonObject without_managed_fields(JsonObject object) {
-    if (auto* metadata = object.if_contains("metadata"); metadata != nullptr && metadata->is_object()) {
-        metadata->get_object().erase("managedFields");
-    }
-    return object;
+impl::FeedLimits limits_of(const ListOptions& options) {
+    impl::FeedLimits limits;
+    limits.objects = options.max_items;
+    return limits;
 }
 
 }  // namespace
 
-Informer::Informer(boost::asio::any_io_executor executor, Client& client, rt::Clock& clock,
+Informer::Informer(boost::asio::any_io_executor executor, Client& client, rt::Clock& clock, Table& table,
                    InformerOptions options)
     : client_(client),
       clock_(clock),
+      table_(table),
       options_(std::move(options)),
       changed_(executor),
-      tasks_(executor, "informer") {
-    if (!options_.select) options_.select = without_managed_fields;
-}
+      hurried_(executor),
+      tasks_(executor, "informer") {}
 
 void Informer::start() {
     tasks_.spawn("informer " + options_.resource.plural, run());
@@ -42,100 +63,169 @@ boost::asio::awaitable<void> Informer::stop() {
 
 Task<void> Informer::wait_ready(base::Duration limit) {
     const auto deadline = clock_.monotonic() + limit;
-    while (!ready_) CO_CHECK_OK(co_await changed_.wait_for(clock_, deadline - clock_.monotonic()));
+    const auto failures = failures_, attempts = attempts_;
+    const bool failed_before = error_.has_value();
+    while (!ready_) {
+        const bool news = failures_ != failures && (!failed_before || failed_attempt_ > attempts);
+        if (news && error_) co_return *error_;
+        if (clock_.monotonic() >= deadline) {
+            co_return base::Error(base::ErrorKind::deadline, "deadline", "the first list has not come yet");
+        }
+        CO_CHECK_OK(co_await wait_a_moment(deadline));
+    }
     co_return base::ok();
 }
 
-Informer::Object Informer::get(const std::string& ns, const std::string& name) const {
-    const auto found = objects_.find({ns, name});
-    return found == objects_.end() ? nullptr : found->second;
+Task<void> Informer::look_again(base::Duration limit) {
+    const auto deadline = clock_.monotonic() + limit;
+    const auto attempts = attempts_;
+    while (error_ && failed_attempt_ <= attempts && clock_.monotonic() < deadline) {
+        CO_CHECK_OK(co_await wait_a_moment(deadline));
+    }
+    co_return base::ok();
 }
 
-std::vector<Informer::Object> Informer::items() const {
-    std::vector<Object> all;
-    all.reserve(objects_.size());
-    for (const auto& [key, object] : objects_) all.push_back(object);
-    return all;
+Task<void> Informer::wait_a_moment(base::Duration deadline) {
+    hurry();
+    const auto moment = std::min<base::Duration>(kHurryGap, deadline - clock_.monotonic());
+    auto waited = co_await changed_.wait_for(clock_, moment);
+    if (!waited.has_value() && waited.error().kind == base::ErrorKind::cancelled) co_return std::move(waited);
+    co_return base::ok();
+}
+
+void Informer::hurry() {
+    const auto now = clock_.monotonic();
+    if (error_ && now >= not_before_ && now - tried_at_ >= kHurryGap) hurried_.notify_all();
+}
+
+const base::Error* Informer::error(base::Duration longer_than) const {
+    if (!error_ || clock_.monotonic() - failing_since_ < longer_than) return nullptr;
+    return &*error_;
+}
+
+void Informer::note(base::Error problem) {
+    ++failures_;
+    failed_attempt_ = attempts_;
+    if (!error_) failing_since_ = clock_.monotonic();
+    error_ = std::move(problem);
+    changed_.notify_all();
+}
+
+void Informer::note_success() {
+    if (!error_) return;
+    error_.reset();
+    changed_.notify_all();
 }
 
 Task<void> Informer::run() {
-    rt::Backoff backoff(500ms, options_.longest_pause);
+    rt::Backoff backoff(kFirstPause, options_.longest_pause);
     while (true) {
-        const auto began = clock_.monotonic();
-        base::Result<void> went = base::ok();
-        if (resource_version_.empty()) went = co_await relist();
-        if (went.has_value()) went = co_await follow();
+        tried_at_ = clock_.monotonic();
+        ++attempts_;
+        auto went = co_await round();
+        const auto now = clock_.monotonic();
+        base::Duration pause{};
         if (!went.has_value()) {
             auto& problem = went.error();
             if (problem.kind == base::ErrorKind::cancelled) co_return std::move(problem);
-            // Too old a version, or events that cannot be read: the list tells the truth again.
-            const bool stale = problem.code == "Expired" || problem.code == "WatchBroken" ||
-                               problem.kind == base::ErrorKind::invalid;
-            if (stale) resource_version_.clear();
-            if (problem.code != "Expired") {
-                error_ = std::move(problem);
-                changed_.notify_all();
-            }
+            if (needs_list(problem)) resource_version_.clear();
+            if (problem.retry_after)
+                pause = std::min<base::Duration>(*problem.retry_after, kLongestRetryAfter);
+            not_before_ = now + pause;
+            // An expired version is no trouble: it is what lists are for.
+            if (problem.code != "Expired") note(std::move(problem));
         }
         // A server that ends every watch at once must not be asked in a tight loop.
-        if (went.has_value() && clock_.monotonic() - began > 5s) {
-            backoff.reset();
-            continue;
+        if (now - tried_at_ > kHealthyWatch) backoff.reset();
+        if (went.has_value() && now - tried_at_ > kHealthyWatch) continue;
+        pause = std::max(pause, backoff.next(clock_));
+        auto hurried = co_await hurried_.wait_for(clock_, pause);
+        if (!hurried.has_value() && hurried.error().kind == base::ErrorKind::cancelled) {
+            co_return std::move(hurried);
         }
-        CO_CHECK_OK(co_await clock_.sleep(backoff.next(clock_)));
     }
 }
 
+Task<void> Informer::round() {
+    if (resource_version_.empty()) CO_CHECK_OK(co_await relist());
+    co_return co_await follow();
+}
+
 Task<void> Informer::relist() {
-    CO_TRY(auto all, co_await client_.list(Context(), options_.resource, options_.list));
-    objects_.clear();
-    if (auto* items = all.if_contains("items"); items != nullptr && items->is_array()) {
-        for (auto& item : items->get_array()) {
-            if (item.is_object()) put(std::move(item.get_object()));
-        }
+    auto options = options_.list;
+    for (int attempt = 1;; ++attempt) {
+        // Pages of a changing collection may expire again and again: the last attempt takes all at once.
+        if (attempt == kListRounds) options.page_size = 0;
+        auto listed = co_await list_pages(options);
+        if (listed.has_value()) break;
+        if (listed.error().code != "Expired" || attempt == kListRounds) co_return std::move(listed);
     }
-    resource_version_ = base::get_string(all, "resourceVersion", "0");
+    ++lists_;
     ready_ = true;
-    error_.reset();
-    note_change();
+    note_success();
+    changed_.notify_all();
+    co_return base::ok();
+}
+
+Task<void> Informer::list_pages(ListOptions options) {
+    impl::PageFeed feed(table_, limits_of(options_.list));
+    table_.start_list();
+    const auto usual_pages =
+        options.max_items / static_cast<std::size_t>(std::max<std::int64_t>(options.page_size, 1));
+    for (std::size_t pages = 0;; ++pages) {
+        if (pages > usual_pages + kMorePages) {
+            co_return base::Error(base::ErrorKind::unavailable, "InvalidAnswer",
+                                  "the Kubernetes API server's list has no end");
+        }
+        const std::string next = feed.next();
+        CO_TRY(const auto stream, co_await client_.list_stream(Context(), options_.resource, options, next));
+        feed.begin_page();
+        while (true) {
+            CO_TRY(const auto piece, co_await stream->read());
+            if (!piece) break;
+            CO_CHECK_OK(feed.write(*piece));
+        }
+        CO_CHECK_OK(feed.end());
+        if (feed.next().empty()) break;
+    }
+    table_.finish_list();
+    resource_version_ = feed.resource_version().empty() ? "0" : feed.resource_version();
     co_return base::ok();
 }
 
 Task<void> Informer::follow() {
-    CO_TRY(const auto watch,
-           co_await client_.watch(Context(), options_.resource, options_.list, resource_version_));
-    if (error_) {
-        error_.reset();
+    WatchOptions watch;
+    watch.resource_version = resource_version_;
+    watch.silence = options_.silence;
+    // Not all watches of all clients end at the same time.
+    const auto low = std::chrono::duration<double>(kShortestWatch).count();
+    const auto high = std::chrono::duration<double>(kLongestWatch).count();
+    watch.length = std::chrono::seconds(static_cast<int>(clock_.random_between(low, high)));
+    CO_TRY(const auto stream,
+           co_await client_.watch_stream(Context(), options_.resource, options_.list, watch));
+    ++watches_;
+    note_success();
+    impl::WatchFeed feed(table_, limits_of(options_.list));
+    std::uint64_t counted = 0;
+    while (true) {
+        auto piece = co_await stream->read();
+        if (!piece.has_value()) {
+            auto& problem = piece.error();
+            const bool silent = problem.code == "timeout" && feed.events() == 0;
+            if (!silent) co_return std::move(problem);
+            // The server may have been set back to an older state and wait for what it never had.
+            if (++silent_watches_ >= kSilentWatches) resource_version_.clear();
+            co_return base::ok();
+        }
+        if (!*piece) co_return base::ok();
+        auto written = feed.write(**piece);
+        // What was applied before an error stays applied, and so does its version.
+        events_ += feed.events() - std::exchange(counted, feed.events());
+        if (!feed.resource_version().empty()) resource_version_ = feed.resource_version();
+        if (feed.events() > 0) silent_watches_ = 0;
+        if (!written.has_value()) co_return std::move(written);
         changed_.notify_all();
     }
-    while (true) {
-        CO_TRY(auto event, co_await watch->next());
-        if (!event) co_return base::ok();
-        accept(std::move(*event));
-    }
-}
-
-void Informer::accept(WatchEvent event) {
-    if (auto version = base::get_string(event.object, "metadata.resourceVersion"); !version.empty()) {
-        resource_version_ = std::move(version);
-    }
-    if (event.type == "BOOKMARK") return;
-    if (event.type == "DELETED") {
-        objects_.erase(key_of(event.object));
-    } else {
-        put(std::move(event.object));
-    }
-    note_change();
-}
-
-void Informer::put(JsonObject object) {
-    auto key = key_of(object);
-    objects_[std::move(key)] = std::make_shared<const JsonObject>(options_.select(std::move(object)));
-}
-
-void Informer::note_change() {
-    ++revision_;
-    changed_.notify_all();
 }
 
 }  // namespace instantstart::kube

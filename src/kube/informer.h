@@ -1,18 +1,20 @@
-// Informer: the objects of one kind, kept up to date by list and watch. One writer (its task), many readers
-// on its loop.
+// Informer: keeps a table of one kind up to date by list and watch. One writer (its task), many readers of
+// the table on its loop.
 //
-// What it shows is what the API server told last, which may be seconds old: decide by it, but write with a
-// precondition or look again. Built by whoever needs a cache; start() begins, stop() must end before it dies.
+// What the table shows is what the API server told last, which may be seconds old: decide by it, but write
+// with a precondition or look again. start() begins, stop() must end before it dies.
+//
+// It goes on whatever happens: an expired version (410) or one that the server does not know (after a restart
+// with an older state) makes it list again; a connection that breaks, ends or says nothing for too long is
+// made anew where it stood; refusals (401, 403, 429 with its Retry-After, 5xx) are waited out with growing,
+// jittered pauses. What cannot be read is never half believed: the list tells the truth again. The memory
+// that a server can make it use is bounded by Table and by the limits here.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "kube/cache/table.h"
 #include "kube/client.h"
 #include "rt/event.h"
 #include "rt/task_group.h"
@@ -22,18 +24,17 @@ namespace instantstart::kube {
 struct InformerOptions {
     InformerOptions() = default;
     Resource resource;
-    ListOptions list;
-    // Keeps of an object only what the reader wants; the default drops metadata.managedFields.
-    std::function<JsonObject(JsonObject)> select;
-    base::Duration longest_pause =
-        std::chrono::seconds(30);  // between attempts while the server cannot be reached
+    ListOptions list;  // page_size objects a page, max_items in all
+    // Between attempts while the server cannot be reached.
+    base::Duration longest_pause = std::chrono::seconds(30);
+    // API servers send a bookmark about every minute: what is silent for longer than two is dead.
+    base::Duration silence = std::chrono::seconds(150);
 };
 
 class Informer {
 public:
-    using Object = std::shared_ptr<const JsonObject>;
-
-    Informer(boost::asio::any_io_executor executor, Client& client, rt::Clock& clock,
+    // `client` and `table` outlive it.
+    Informer(boost::asio::any_io_executor executor, Client& client, rt::Clock& clock, Table& table,
              InformerOptions options);
 
     void start();
@@ -41,38 +42,51 @@ public:
 
     // True once the first list has come in; what was read then stays readable while the server is away.
     bool is_ready() const { return ready_; }
+    // Until it is ready: the error of an attempt that failed meanwhile, code "deadline" after `limit`.
+    // Whoever waits makes it try at once, but for the pauses that the server has asked for.
     Task<void> wait_ready(base::Duration limit);
-    // Told after every change, of the objects or of readiness or of the error.
+    // Where there is an error: until an attempt has been made that began after this question, so that what is
+    // told is not yesterday's. At most `limit`; only cancelled is an error.
+    Task<void> look_again(base::Duration limit);
+    // Told after every change of the table, of readiness and of the error.
     rt::Event& changed() { return changed_; }
-    // Grows with every change of the objects.
-    std::uint64_t revision() const { return revision_; }
-    // Why the cache is not being kept up to date at this moment, if so.
-    const std::optional<base::Error>& error() const { return error_; }
+    // Why the table is not being kept up to date, where this has lasted for `longer_than`.
+    const base::Error* error(base::Duration longer_than) const;
 
-    std::size_t size() const { return objects_.size(); }
-    Object get(const std::string& ns, const std::string& name) const;  // null where absent
-    std::vector<Object> items() const;                                 // by namespace and name
+    // For tests and metrics.
+    std::uint64_t lists() const { return lists_; }
+    std::uint64_t watches() const { return watches_; }
+    std::uint64_t events() const { return events_; }
+    // The newest that the table has come to; "" before the first list.
+    const std::string& resource_version() const { return resource_version_; }
 
 private:
-    using Key = std::pair<std::string, std::string>;
-
     Task<void> run();
+    Task<void> round();
     Task<void> relist();
+    Task<void> list_pages(ListOptions options);
     // Follows changes until the watch ends; an error where it must be made anew.
     Task<void> follow();
-    void accept(WatchEvent event);
-    void put(JsonObject object);
-    void note_change();
+    // Until something has changed, a moment at most, making it try where it waits.
+    Task<void> wait_a_moment(base::Duration deadline);
+    void hurry();
+    void note(base::Error problem);
+    void note_success();
 
     Client& client_;
     rt::Clock& clock_;
+    Table& table_;
     InformerOptions options_;
-    std::map<Key, Object> objects_;
     std::string resource_version_;  // "" means that a list is needed
     bool ready_ = false;
-    std::uint64_t revision_ = 0;
+    int silent_watches_ = 0;            // in a row, that ended without a word
+    std::uint64_t attempts_ = 0;        // begun
+    std::uint64_t failed_attempt_ = 0;  // the last that failed, counted from 1
+    std::uint64_t failures_ = 0, lists_ = 0, watches_ = 0, events_ = 0;
     std::optional<base::Error> error_;
-    rt::Event changed_;
+    base::Duration failing_since_{}, tried_at_{};
+    base::Duration not_before_{};  // a pause that the server has asked for
+    rt::Event changed_, hurried_;
     rt::TaskGroup tasks_;
 };
 

@@ -53,6 +53,8 @@ struct EngineSettings {
     // True for errors that pause instead of failing (expired credentials): the operation waits with that
     // condition.
     std::function<bool(const base::Error&)> pauses;
+    // The error of a step that failed, in the words that users of the operation see.
+    std::function<base::Error(base::Error)> explain;
 };
 
 class Engine {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ops/engine.h"
+#include "ops/proof.h"
 #include "rt/testing.h"
 #include "rt/virtual_clock.h"
 
@@ -28,10 +29,16 @@ struct World {
     std::map<std::string, std::vector<base::Error>>
         act_errors;  // taken from the front; unknown_outcome: done, yet lost
     std::map<std::string, std::vector<base::Error>> observe_errors;
+    struct Look {
+        base::TimePoint at;
+        bool polling = false;
+    };
+    std::map<std::string, std::vector<Look>> looks;
     base::Duration takes{0};   // from made to ready
     base::Duration hidden{0};  // made, but not seen yet
     base::Duration act_takes{0};
     int acting = 0, acting_most = 0;
+    bool proves = false;  // an act's answer shows its effect
 };
 
 struct ToyStep {
@@ -42,7 +49,11 @@ struct ToyStep {
     std::string name;
 };
 
-inline Task<Observation> toy_observe(ToyStep toy) {
+inline Task<Observation> toy_observe(ToyStep toy, bool polling) {
+    World::Look look;
+    look.at = toy.clock->now();
+    look.polling = polling;
+    toy.world->looks[toy.name].push_back(look);
     auto& errors = toy.world->observe_errors[toy.name];
     if (!errors.empty()) {
         base::Error error = errors.front();
@@ -83,6 +94,7 @@ inline Task<JsonObject> toy_act(ToyStep toy) {
     world.things[toy.name] = toy.clock->now();
     JsonObject memory;
     memory["id"] = toy.name + "-1";
+    if (world.proves) co_return proven(std::move(memory), {{"name", toy.name}});
     co_return memory;
 }
 
@@ -116,7 +128,7 @@ struct Life {
             step.title = "Make " + step.id;
             for (const auto& need : member.value().as_array()) step.needs.emplace_back(need.as_string());
             const ToyStep toy(world, clock, step.id);
-            step.observe = [toy](StepCall) { return toy_observe(toy); };
+            step.observe = [toy](StepCall call) { return toy_observe(toy, call.polling); };
             step.act = [toy](StepCall) { return toy_act(toy); };
             step.schedule = Schedule(5s, 10s);
             step.lease = base::get_string(params, "lease");

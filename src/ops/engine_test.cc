@@ -118,6 +118,56 @@ TEST_F(EngineTest, throttling_is_retried_and_conflicts_are_waited_out) {
     EXPECT_EQ(world.acts["a"], 3);
 }
 
+// The toy's looks come every 5 s at most, with jitter.
+TEST_F(EngineTest, a_look_that_is_throttled_on_the_way_waits_for_its_schedule) {
+    world.takes = 2min;
+    begin();
+    auto wanted = request();
+    wanted.params["steps"] = JsonObject{{"a", base::JsonArray{}}};
+    const auto id = submit_id(wanted);
+    life->wait(id, 30s);
+    const std::size_t before = world.looks["a"].size();
+    const base::Error throttled(base::ErrorKind::throttled, "Throttling", "slow down");
+    world.observe_errors["a"] = std::vector<base::Error>(4, throttled);
+    EXPECT_EQ(state(life->wait(id)), "succeeded");
+    EXPECT_TRUE(world.observe_errors["a"].empty());
+    EXPECT_EQ(world.acts["a"], 1);
+    const auto& looks = world.looks["a"];
+    EXPECT_FALSE(looks.front().polling);
+    EXPECT_TRUE(looks.back().polling);
+    for (std::size_t i = before; i < before + 4; ++i) EXPECT_GE(looks[i + 1].at - looks[i].at, 2500ms);
+}
+
+TEST_F(EngineTest, the_time_without_credentials_is_no_time_of_trouble) {
+    const base::Error throttled(base::ErrorKind::throttled, "Throttling", "slow down");
+    const base::Error expired(base::ErrorKind::denied, "ExpiredToken", "the token has expired");
+    world.observe_errors["a"] = std::vector<base::Error>(60, expired);
+    world.observe_errors["a"].front() = throttled;
+    world.observe_errors["a"].back() = throttled;
+    begin();
+    const auto id = submit_id(request());
+    const auto start = life->clock.now();
+    // A wait ends early where somebody must sign in.
+    for (int times = 0; times < 300 && state(life->get(id)) != "succeeded"; ++times)
+        ASSERT_TRUE(life->run(life->clock.sleep(1min)));
+    EXPECT_EQ(state(life->get(id)), "succeeded");
+    EXPECT_GT(life->clock.now() - start, 15min);
+}
+
+TEST_F(EngineTest, an_act_that_proves_its_effect_is_not_looked_for) {
+    world.proves = true;
+    world.hidden = 1h;
+    begin();
+    const auto id = submit_id(request());
+    const auto ended = life->wait(id, 1min);
+    EXPECT_EQ(state(ended), "succeeded");
+    for (const char* step : {"a", "b", "c", "d"}) {
+        EXPECT_EQ(world.acts[step], 1) << step;
+        EXPECT_EQ(world.looks[step].size(), 1U) << step;
+    }
+    EXPECT_EQ(base::get_int(ended, "result.made"), 4);
+}
+
 TEST_F(EngineTest, endless_throttling_fails_after_its_budget) {
     world.act_errors["a"] =
         std::vector<base::Error>(500, base::Error(base::ErrorKind::throttled, "Throttling", "slow down"));
@@ -131,7 +181,11 @@ TEST_F(EngineTest, endless_throttling_fails_after_its_budget) {
 }
 
 TEST_F(EngineTest, failure_keeps_what_succeeded_and_retry_goes_on) {
-    world.act_errors["c"] = {base::Error(base::ErrorKind::invalid, "VpcLimitExceeded", "too many VPCs")};
+    base::FieldError field;
+    field.pointer = "/network/vpc_id";
+    field.message = "use one that exists";
+    world.act_errors["c"] = {base::Error(base::ErrorKind::invalid, "VpcLimitExceeded", "too many VPCs")
+                                 .with_field(std::move(field))};
     begin();
     const auto id = submit_id(request());
     const auto failed = life->wait(id);
@@ -139,6 +193,7 @@ TEST_F(EngineTest, failure_keeps_what_succeeded_and_retry_goes_on) {
     EXPECT_EQ(base::get_string(failed, "error.code"), "VpcLimitExceeded");
     EXPECT_EQ(base::get_string(failed, "error.step"), "c");
     EXPECT_EQ(base::get_string(failed, "phase"), "c");
+    EXPECT_EQ(base::get_string(failed, "error.errors.0.pointer"), "/network/vpc_id");
     EXPECT_EQ(base::get_array(failed, "error.changed").size(), 2U);
     EXPECT_EQ(base::get_string(failed, "steps.1.state"), "succeeded");
     EXPECT_EQ(base::get_string(failed, "steps.3.state"), "pending");

@@ -3,8 +3,8 @@
 //
 // A step is looked at before it acts, always: `observe` reads the world and says where the step stands; only
 // where it says `absent` does the engine journal "about to act" (durable) and call `act`, which makes the
-// mutation; then it observes again, by the schedule, until `done`. A step is safe to start again at any
-// moment: after a crash, a retry, a lost answer.
+// mutation; then it observes again, by the schedule, until `done`, unless the act is its proof (proof.h). A
+// step is safe to start again at any moment: after a crash, a retry, a lost answer.
 #pragma once
 
 #include <chrono>
@@ -60,6 +60,9 @@ struct StepCall {
     JsonObject memory;         // what `act` returned last, durable ({} at first)
     bool acted = false;        // an act of this step was started before (its outcome may be unknown)
     int attempt = 1;
+    // The step was on its way when it was last seen: this look comes again by its schedule, so one that fails
+    // is not worth repeating at once.
+    bool polling = false;
     const JsonObject& result_of(std::string_view step) const;  // {} where absent
 };
 

@@ -6,6 +6,7 @@
 #include "rt/task_group.h"
 #include "server/data_folder.h"
 #include "server/render.h"
+#include "server/surroundings.h"
 
 namespace instantstart::server {
 
@@ -72,7 +73,7 @@ int with_client(const Flags& flags, const std::function<rt::Task<int>(ApiClient&
     auto token = find_token(flags.data_dir, false);
     boost::asio::io_context io(1);
     const auto clock = rt::make_system_clock(io.get_executor());
-    const auto transport = http::make_socket_transport(io.get_executor(), *clock);
+    const auto transport = http::make_socket_transport(io.get_executor(), *clock, transport_settings());
     ApiClient client(*transport, *clock, flags.url.empty() ? kDefaultUrl : flags.url, token.value_or(""));
     int code = 1;
     rt::TaskGroup group(io.get_executor(), "command");
@@ -86,7 +87,10 @@ void print_problem(const base::JsonObject& problem) {
         return plain_line(base::get_string(value, path, fallback));
     };
     const base::JsonValue whole(problem);
-    std::cerr << "Refused (" << text(whole, "code", "unknown")
+    // A 5xx is a fault on the way, not a verdict about the request.
+    constexpr int kFault = 500;
+    const bool failed = base::get_int(whole, "status") >= kFault;
+    std::cerr << (failed ? "Failed (" : "Refused (") << text(whole, "code", "unknown")
               << "): " << text(whole, "detail", "no reason given") << "\n";
     for (const auto& entry : base::get_array(problem, "errors")) {
         std::cerr << "  " << text(entry, "pointer", "") << " " << text(entry, "message", "");

@@ -12,7 +12,7 @@ int run_watch(const Flags& flags);
 int run_mcp(const Flags& flags);
 int run_doctor(const Flags& flags);
 int run_openapi();
-int run_iam_policy();
+int run_iam_policy(const Flags& flags);
 int run_version();
 
 }  // namespace instantstart::server

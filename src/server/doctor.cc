@@ -1,7 +1,6 @@
 // doctor: looks at the account with the credentials of this shell, or at the running server's: each finding
 // with its remedy.
 #include <boost/asio/io_context.hpp>
-#include <cstdlib>
 #include <iostream>
 
 #include "aws/client.h"
@@ -11,6 +10,8 @@
 #include "server/commands.h"
 #include "server/data_folder.h"
 #include "server/doctor_checks.h"
+#include "server/doctor_surroundings.h"
+#include "server/surroundings.h"
 
 namespace instantstart::server {
 
@@ -39,11 +40,6 @@ JsonObject to_json(const Finding& finding) {
     return made;
 }
 
-std::string environment(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? "" : value;
-}
-
 // The running server: whether it answers and which account it works on.
 rt::Task<void> check_server(ApiClient& client, std::vector<Finding>& findings, std::string& backend) {
     auto answered = co_await client.send("GET", "/environment", {}, "");
@@ -52,6 +48,11 @@ rt::Task<void> check_server(ApiClient& client, std::vector<Finding>& findings, s
         finding.state = FindingState::warn;
         finding.seen = answered.error().message;
         finding.remedy = "Start it with `instantstart serve`, or name it with --url.";
+        if (is_in_container())
+            finding.remedy +=
+                " This is a container, where 127.0.0.1 is the container's own: name the server's address, "
+                "and "
+                "let a server in a container listen on 0.0.0.0.";
     } else if (answered->status != 200) {
         finding.state = FindingState::failed;
         finding.seen =
@@ -76,6 +77,14 @@ aws::ClientSettings client_settings(const Flags& flags) {
     return settings;
 }
 
+rt::Task<void> check_all(aws::Client& client, http::Transport& transport, rt::Clock& clock,
+                         std::vector<Finding>& findings) {
+    const http::TransportSettings settings = transport_settings();
+    CO_TRY(const bool usable, co_await check_surroundings(client, transport, clock, settings, findings));
+    if (!usable) co_return base::ok();  // the account cannot be asked
+    co_return co_await check_account(client, findings);
+}
+
 rt::Task<int> examine(ApiClient& client, http::Transport& transport, Flags flags) {
     std::vector<Finding> findings;
     std::string backend;
@@ -90,13 +99,13 @@ rt::Task<int> examine(ApiClient& client, http::Transport& transport, Flags flags
     } else {
         auto made = aws::make_client(client_settings(flags), transport, client.clock);
         if (!made) {
-            Finding finding("region");
+            Finding finding(made.error().code == "no_region" ? "region" : "settings");
             finding.state = FindingState::failed;
             finding.seen = made.error().message;
-            finding.remedy = "Set AWS_REGION, or give --region.";
+            finding.remedy = made.error().hint;
             findings.push_back(std::move(finding));
         } else {
-            auto looked = co_await check_account(**made, findings);
+            auto looked = co_await check_all(**made, transport, client.clock, findings);
             CO_CHECK_OK(std::move(looked));
         }
     }
@@ -119,7 +128,7 @@ rt::Task<int> examine(ApiClient& client, http::Transport& transport, Flags flags
 
 rt::Task<int> examine_with_transport(ApiClient& client, Flags flags) {
     const auto executor = co_await boost::asio::this_coro::executor;
-    const auto transport = http::make_socket_transport(executor, client.clock);
+    const auto transport = http::make_socket_transport(executor, client.clock, transport_settings());
     co_return co_await examine(client, *transport, std::move(flags));
 }
 

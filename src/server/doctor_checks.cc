@@ -1,7 +1,11 @@
 #include "server/doctor_checks.h"
 
+#include <algorithm>
 #include <array>
+#include <set>
 
+#include "aws/model/iam_actions.h"
+#include "base/text.h"
 #include "server/iam_policy.h"
 
 namespace instantstart::server {
@@ -27,16 +31,25 @@ constexpr std::array<Probe, 8> kProbes = {
      {"logs", "DescribeLogGroups", R"({"limit": 1})"},
      {"elbv2", "DescribeLoadBalancers", R"({"PageSize": 1})"}}};
 
+// AWS does not take the key itself: no policy heals that.
+constexpr std::array<std::string_view, 8> kKeyCodes = {
+    "InvalidClientTokenId", "UnrecognizedClientException", "AuthFailure",
+    "InvalidAccessKeyId",   "SignatureDoesNotMatch",       "InvalidSignatureException",
+    "IncompleteSignature",  "IncompleteSignatureException"};
+
 std::string remedy_of(const base::Error& error, const std::string& service) {
     using base::ErrorKind;
     if (error.code == "CredentialsUnavailable")
         return "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
     if (error.code == "CredentialsExpired") return "Sign in again (for example `aws sso login`).";
-    if (error.code == "RequestTimeTooSkewed" || error.code == "SignatureDoesNotMatch")
-        return "Check the secret key, and that this machine's clock is set (NTP).";
+    if (error.code == "RequestTimeTooSkewed") return "Set this machine's clock (NTP).";
+    if (std::find(kKeyCodes.begin(), kKeyCodes.end(), error.code) != kKeyCodes.end())
+        return "Check the access key and the secret key (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+               "those of the profile): AWS does not know the one, or the other does not belong to it.";
     if (error.kind == ErrorKind::denied) return "Give the principal what `instantstart iam-policy` prints.";
     if (error.kind == ErrorKind::unavailable)
         return "Check the network, the proxy and AWS_ENDPOINT_URL for " + service + ".";
+    if (!error.hint.empty()) return error.hint;
     return "See the message; " + service + " may not be enabled in this region.";
 }
 
@@ -65,18 +78,40 @@ rt::Task<bool> check_identity(aws::Client& client, std::vector<Finding>& finding
     co_return good;
 }
 
+// What a policy that the product prints does not allow is no fault: the finding says what stays unseen.
+Finding refused_finding(const Probe& probe, const base::Error& error, const app::Catalogue& catalogue) {
+    Finding finding(std::string("service ") + probe.service);
+    finding.state = FindingState::failed;
+    finding.seen = error.message + " (" + error.code + ")";
+    finding.remedy = remedy_of(error, probe.service);
+    const bool of_key = std::find(kKeyCodes.begin(), kKeyCodes.end(), error.code) != kKeyCodes.end();
+    const auto rows = aws::model::iam_actions(probe.service, probe.operation);
+    if (error.kind != base::ErrorKind::denied || of_key || rows.empty()) return finding;
+    const std::string action = rows.front().action;
+    const auto promised = [&](bool read_only) {
+        const auto actions = needed_actions(catalogue, read_only);
+        return std::find(actions.begin(), actions.end(), action) != actions.end();
+    };
+    if (promised(true)) return finding;
+    finding.state = FindingState::warn;
+    finding.seen = "could not be seen: " + finding.seen;
+    finding.remedy = promised(false)
+                         ? "Only changes need " + action +
+                               ": nothing to do for a principal with the policy "
+                               "of `instantstart iam-policy --read-only`; else give it the whole policy."
+                         : "The product does not need " + action + "; allow it where doctor is to see this.";
+    return finding;
+}
+
 rt::Task<void> check_services(aws::Client& client, std::vector<Finding>& findings) {
+    const auto catalogue = app::make_catalogue();
     for (const auto& probe : kProbes) {
         auto parameters = base::parse_json(probe.parameters);
         JsonObject given = std::move(parameters->get_object());
         auto answer = co_await client.call({}, probe.service, probe.operation, std::move(given));
         Finding finding(std::string("service ") + probe.service);
         finding.seen = "answers";
-        if (!answer) {
-            finding.state = FindingState::failed;
-            finding.seen = answer.error().message + " (" + answer.error().code + ")";
-            finding.remedy = remedy_of(answer.error(), probe.service);
-        }
+        if (!answer) finding = refused_finding(probe, answer.error(), *catalogue);
         findings.push_back(std::move(finding));
     }
     co_return base::ok();
@@ -96,55 +131,54 @@ rt::Task<std::string> principal_to_simulate(aws::Client& client, std::string arn
     co_return base::get_string(found, "Role.Arn");
 }
 
-JsonArray actions_needed() {
+// The region and account are the caller's own: the policy that is printed for them is asked about.
+PolicyOptions options_of(const aws::Client& client, const std::string& arn) {
+    PolicyOptions options;
+    const auto parts = base::split(arn, ':');
+    options.limits.partition = client.partition();
+    options.limits.region = client.region();
+    if (parts.size() > 4) options.limits.account = parts[4];
+    return options;
+}
+
+// Statement by statement; what is not allowed is named by its statement.
+rt::Task<std::vector<std::string>> refused_actions(aws::Client& client, std::string principal) {
     const auto catalogue = app::make_catalogue();
-    JsonArray actions;
-    const JsonObject policy = iam_policy(*catalogue);
-    for (const auto& statement : base::get_array(policy, "Statement")) {
-        for (const auto& action : base::get_array(statement, "Action")) actions.push_back(action);
+    std::vector<std::string> refused;
+    for (auto& question : policy_questions(*catalogue, options_of(client, principal))) {
+        const auto sid = base::get_string(question, "Sid");
+        question.erase("Sid");
+        question["PolicySourceArn"] = principal;
+        CO_TRY(auto results,
+               co_await client.collect({}, "iam", "SimulatePrincipalPolicy", std::move(question)));
+        std::set<std::string> actions;
+        for (const auto& result : results) {
+            if (base::get_string(result, "EvalDecision") != "allowed")
+                actions.insert(base::get_string(result, "EvalActionName"));
+        }
+        for (const auto& action : actions) refused.push_back(action + " (" + sid + ")");
     }
-    return actions;
+    co_return refused;
 }
 
 rt::Task<void> check_permissions(aws::Client& client, std::vector<Finding>& findings, std::string arn) {
     Finding finding("permissions");
     auto principal = co_await principal_to_simulate(client, std::move(arn));
-    base::Result<JsonObject> answer = base::Result<JsonObject>(base::internal_error("not asked"));
-    std::string denied;
-    std::size_t asked = 0;
-    if (principal) {
-        const JsonArray actions = actions_needed();
-        constexpr std::size_t kAtOnce = 50;
-        for (std::size_t at = 0; at < actions.size(); at += kAtOnce) {
-            JsonArray some(
-                actions.begin() + static_cast<std::ptrdiff_t>(at),
-                actions.begin() + static_cast<std::ptrdiff_t>(std::min(actions.size(), at + kAtOnce)));
-            asked += some.size();
-            JsonObject parameters;
-            parameters["PolicySourceArn"] = *principal;
-            parameters["ActionNames"] = std::move(some);
-            answer = co_await client.call({}, "iam", "SimulatePrincipalPolicy", std::move(parameters));
-            if (!answer) break;
-            for (const auto& result : base::get_array(*answer, "EvaluationResults")) {
-                if (base::get_string(result, "EvalDecision") == "allowed") continue;
-                denied += (denied.empty() ? "" : ", ") + base::get_string(result, "EvalActionName");
-            }
-        }
-    }
-    if (!principal || !answer) {
+    base::Result<std::vector<std::string>> refused(base::internal_error("not asked"));
+    if (principal) refused = co_await refused_actions(client, *principal);
+    if (!principal || !refused) {
         finding.state = FindingState::warn;
         finding.seen =
-            "could not be simulated: " + (principal ? answer.error().message : principal.error().message);
+            "could not be simulated: " + (principal ? refused.error().message : principal.error().message);
         finding.remedy =
             "Allow iam:GetRole and iam:SimulatePrincipalPolicy, or compare with `instantstart iam-policy` by "
             "hand.";
-    } else if (!denied.empty()) {
+    } else if (!refused->empty()) {
         finding.state = FindingState::warn;
-        finding.seen = "not allowed on every resource: " + denied;
-        finding.remedy =
-            "Attach what `instantstart iam-policy` prints (a narrower resource than * shows here, too).";
+        finding.seen = "not allowed: " + base::join(*refused, ", ");
+        finding.remedy = "Attach the statements named in brackets, which `instantstart iam-policy` prints.";
     } else {
-        finding.seen = "all " + std::to_string(asked) + " actions are allowed";
+        finding.seen = "every statement of `instantstart iam-policy` is allowed";
     }
     findings.push_back(std::move(finding));
     co_return base::ok();

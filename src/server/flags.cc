@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <regex>
 
 #include "server/options.h"
+#include "server/policy_flags.h"
 
 namespace instantstart::server {
 
@@ -99,6 +101,38 @@ void add_serve(CLI::App& app, Flags& flags) {
     add_log(app, flags);
 }
 
+// Refuses what does not match; IAM would only say that the policy is malformed.
+CLI::Validator looks_like(const std::string& pattern, const std::string& words) {
+    return CLI::Validator(
+        [pattern, words](const std::string& text) {
+            return std::regex_match(text, std::regex(pattern)) ? std::string() : "must be " + words;
+        },
+        "");
+}
+
+void add_policy(CLI::App& app, Flags& flags) {
+    PolicyFlags& policy = flags.policy;
+    app.add_option("--region", flags.region, "Only in this region (every one where left out)")
+        ->check(looks_like("[a-z]{2,4}(-[a-z]+)+-[0-9]+", "a region such as us-west-2"));
+    app.add_option("--account", policy.account, "Only in this account (every one where left out)")
+        ->check(looks_like("[0-9]{12}", "12 digits"));
+    app.add_option("--partition", policy.partition, "aws, aws-cn or aws-us-gov (the region's where left out)")
+        ->check(CLI::IsMember({"aws", "aws-cn", "aws-us-gov"}));
+    app.add_option("--permissions-boundary", policy.permissions_boundary,
+                   "Roles can be made with this boundary only; launch with permissions_boundary_arn");
+    app.add_option("--execution-role", policy.execution_roles,
+                   "A role of yours that instance groups may name as execution_role_arn; may be repeated");
+    app.add_option("--kms-key", policy.kms_keys,
+                   "A key of yours that is named as kms_key_arn; may be repeated");
+    app.add_flag("--custom-images", policy.custom_images,
+                 "Instance groups may name images of yours as image_id");
+    app.add_flag("--read-only", policy.read_only, "What queries need, and no more");
+    app.add_option(
+           "--format", policy.format,
+           "json: one document; managed: numbered ones that fit managed policies; cloudformation: a template")
+        ->check(CLI::IsMember({"json", "managed", "cloudformation"}));
+}
+
 void add_client(CLI::App& app, Flags& flags) {
     app.add_option("--url", flags.url, "The running server (http://127.0.0.1:3099)")
         ->envname("INSTANTSTART_URL");
@@ -144,10 +178,13 @@ Flags parse_flags(int argc, char** argv) {
     doctor->add_option("--region", flags.region, "AWS region")->envname("INSTANTSTART_REGION");
     doctor->add_flag("--json", flags.json, "One JSON object instead of text");
     app.add_subcommand("openapi", "Print the OpenAPI document");
-    app.add_subcommand("iam-policy", "Print the least-privilege IAM policy of the product");
+    add_policy(*app.add_subcommand("iam-policy", "Print the least-privilege IAM policy of the product"),
+               flags);
     app.add_subcommand("version", "Print the version");
     try {
         app.parse(argc, argv);
+        const FlagFault fault = policy_flags_fault(flags.policy, flags.region);
+        if (!fault.flag.empty()) throw CLI::ValidationError(fault.flag, fault.message);
     } catch (const CLI::ParseError& error) {
         constexpr int kUsage = 2;
         flags.exit_code = app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage;

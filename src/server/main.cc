@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     if (flags.command == "mcp") return run_mcp(flags);
     if (flags.command == "doctor") return run_doctor(flags);
     if (flags.command == "openapi") return run_openapi();
-    if (flags.command == "iam-policy") return run_iam_policy();
+    if (flags.command == "iam-policy") return run_iam_policy(flags);
     if (flags.command == "version") return run_version();
     return flags.exit_code;
 }

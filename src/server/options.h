@@ -25,6 +25,15 @@ struct TwinFlags {
     bool zero_quotas = false;
 };
 
+// What the printed policy is limited to; what is empty is not limited.
+struct PolicyFlags {
+    PolicyFlags() = default;
+    std::string account, partition, permissions_boundary;
+    std::vector<std::string> execution_roles, kms_keys;
+    bool custom_images = false, read_only = false;
+    std::string format = "json";
+};
+
 struct Flags {
     Flags() = default;
     std::string command;  // "serve", "twin", …; "" where the flags were answered already (help, an error)
@@ -45,6 +54,7 @@ struct Flags {
     std::vector<std::string> arguments;  // call: what is left, --FIELD VALUE…
     std::string toolset;                 // mcp
     bool json = false;                   // doctor
+    PolicyFlags policy;                  // iam-policy
 };
 
 Flags parse_flags(int argc, char** argv);

@@ -2,8 +2,11 @@
 
 #include "api/api.h"
 #include "app/catalogue.h"
+#include "app/denial.h"
 #include "app/execute.h"
+#include "app/fleet.h"
 #include "app/projection.h"
+#include "aws/shared_reads.h"
 #include "flows/clusters.h"
 #include "flows/flows.h"
 #include "server/failing_client.h"
@@ -35,21 +38,28 @@ public:
         : store_(store),
           options_(with_metrics(std::move(options))),
           client_(client_or_reason(options_.aws, transport, clock)),
-          clusters_(clock, *client_, store, transport),
+          reads_(*client_, clock),
+          clusters_(clock, reads_.fresh(), store, transport),
           flows_(flows::make_flows(clusters_)),
           engine_(ops::make_engine(executor, clock, store, engine_settings())),
-          identity_(*client_, clock),
+          identity_(reads_, clock),
           audit_(store, clock),
           catalogue_(app::make_catalogue()),
-          services_(clock, *client_, store, *engine_, clusters_, settings()),
+          services_(clock, reads_, store, *engine_, clusters_, settings()),
+          fleet_(executor, clock, clusters_, reads_.fresh()),
           executor_(services_, *catalogue_, identity_, audit_, rates()),
           api_(std::move(executor), clock, executor_, api_settings()) {
+        reads_.on_spared = [this](const std::string& service, const std::string& operation, aws::Spared how) {
+            api_.metrics().count_spared(service, operation, how);
+        };
         for (const auto& flow : flows_) engine_->add_flow(flow);
         services_.catalogue = catalogue_.get();
         services_.identity = &identity_;
+        services_.fleet = &fleet_;
         services_.flow_steps = [this](const std::string& name, const JsonObject& params) {
             return flow_steps(name, params);
         };
+        api_.metrics().set_caches([this] { return fleet_.caches(); });
         identity_.accept = [this](rt::Context context, app::AccountIdentity found) {
             return bind(std::move(context), std::move(found));
         };
@@ -85,16 +95,16 @@ public:
     boost::asio::awaitable<void> stop() override {
         started_ = false;
         co_await api_.stop();
+        co_await fleet_.stop();
         co_await engine_->stop();
     }
 
 private:
     ProductOptions with_metrics(ProductOptions options) {
         auto before = options.aws.on_call;
-        options.aws.on_call = [this, before](const std::string& service, const std::string& operation,
-                                             const std::string& code, double seconds, int attempts) {
-            if (before) before(service, operation, code, seconds, attempts);
-            api_.metrics().count_aws_call(service, operation, code, seconds, attempts);
+        options.aws.on_call = [this, before](const aws::CallReport& report) {
+            if (before) before(report);
+            api_.metrics().count_aws_call(report);
         };
         return options;
     }
@@ -111,6 +121,7 @@ private:
             base::log(base::LogLevel::info, event, fields);
         };
         settings.pauses = is_credentials_error;
+        settings.explain = app::explain_denial;
         return settings;
     }
 
@@ -198,6 +209,7 @@ private:
     store::Store& store_;
     ProductOptions options_;
     std::unique_ptr<aws::Client> client_;
+    aws::SharedReads reads_;
     flows::Clusters clusters_;
     std::vector<ops::Flow> flows_;
     std::unique_ptr<ops::Engine> engine_;
@@ -205,6 +217,7 @@ private:
     app::Audit audit_;
     std::unique_ptr<app::Catalogue> catalogue_;
     app::Services services_;
+    app::Fleet fleet_;
     app::Executor executor_;
     api::Api api_;
     bool started_ = false;

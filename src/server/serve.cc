@@ -1,6 +1,5 @@
 // serve and twin: the processes that stay.
 #include <boost/asio/io_context.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "server/data_folder.h"
 #include "server/product.h"
 #include "server/stop_signal.h"
+#include "server/surroundings.h"
 #include "server/twin_host.h"
 #include "store/store.h"
 
@@ -26,11 +26,6 @@ using base::JsonValue;
 
 constexpr auto kGrace = std::chrono::seconds(3);
 constexpr const char* kDefaultRegion = "us-west-2";
-
-std::string environment(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? "" : value;
-}
 
 int fail(const base::Error& error) {
     std::cerr << "instantstart: " << error.message << "\n";
@@ -113,7 +108,8 @@ base::Result<http::ServerOptions> server_options(const Flags& flags) {
 struct Serving {
     boost::asio::io_context io{1};
     std::unique_ptr<rt::Clock> clock = rt::make_system_clock(io.get_executor());
-    std::unique_ptr<http::Transport> transport = http::make_socket_transport(io.get_executor(), *clock);
+    std::unique_ptr<http::Transport> transport =
+        http::make_socket_transport(io.get_executor(), *clock, transport_settings());
     std::unique_ptr<store::Store> store;
     std::unique_ptr<Product> product;
     std::unique_ptr<http::Server> server;

@@ -35,6 +35,7 @@ public:
 private:
     WorldOptions world_options(const TwinOptions& options);
     JsonValue save_clusters() const;
+    std::function<std::string()> clusters_saver() const;
     void load_clusters(const JsonValue& state);
     std::int64_t clusters_revision() const;
     base::Result<void> append_log(const PodOutput& output);
@@ -66,6 +67,9 @@ TwinImpl::TwinImpl(boost::asio::any_io_executor executor, rt::Clock& clock, cons
     world_.add(make_service_quotas(world_));
     world_.add(make_logs(world_));
     world_.add(make_elbv2(world_));
+    world_.add(make_fsx(world_));
+    world_.add(make_amp(world_));
+    world_.add(make_pricing());
     clusters_->set_journal([this](const std::string& user, const std::string& operation,
                                   const JsonObject& parameters, int status, const std::string& code) {
         world_.journal("kubernetes", operation, user, parameters, status, code);
@@ -80,9 +84,33 @@ WorldOptions TwinImpl::world_options(const TwinOptions& options) {
     out.zero_quotas = options.zero_quotas;
     out.ca_pem = authority_.cert_pem;
     out.save_more = [this] { return save_clusters(); };
+    out.more_saver = [this] { return clusters_saver(); };
     out.load_more = [this](const JsonValue& state) { load_clusters(state); };
     out.more_revision = [this] { return clusters_revision(); };
     out.append_log = [this](const PodOutput& output) { return append_log(output); };
+    out.compact = [this](const std::string& name) -> base::Result<void> {
+        kube::Cluster* cluster = clusters_->find(name);
+        if (cluster == nullptr) return base::not_found_error("the cluster " + name);
+        cluster->compact();
+        return base::ok();
+    };
+    out.figures = [this](const std::string& name) -> base::Result<JsonObject> {
+        const kube::Cluster* cluster = clusters_->find(name);
+        if (cluster == nullptr) return base::not_found_error("the cluster " + name);
+        return cluster->figures();
+    };
+    out.churn = [this](const std::string& name, double rate, base::Duration length) -> base::Result<void> {
+        kube::Cluster* cluster = clusters_->find(name);
+        if (cluster == nullptr) return base::not_found_error("the cluster " + name);
+        cluster->churn(rate, length);
+        return base::ok();
+    };
+    out.fail_images = [this](const std::string& name, const std::string& prefix,
+                             const std::string& failure) -> base::Result<void> {
+        kube::Cluster* cluster = clusters_->find(name);
+        if (cluster == nullptr) return base::not_found_error("the cluster " + name);
+        return cluster->fail_images(prefix, failure);
+    };
     out.on_speed = [this](double speed) {
         for (const std::string& name : clusters_->names()) clusters_->find(name)->set_speed(speed);
     };
@@ -142,6 +170,18 @@ JsonValue TwinImpl::save_clusters() const {
     JsonObject out;
     for (const std::string& name : clusters_->names()) out[name] = clusters_->find(name)->save();
     return out;
+}
+
+std::function<std::string()> TwinImpl::clusters_saver() const {
+    std::vector<std::pair<std::string, std::function<std::string()>>> savers;
+    for (const std::string& name : clusters_->names())
+        savers.emplace_back(name, clusters_->find(name)->saver());
+    return [savers = std::move(savers)] {
+        std::string out = "{";
+        for (const auto& [name, saver] : savers)
+            out += (out.size() > 1 ? "," : "") + base::to_text(JsonValue(name)) + ":" + saver();
+        return out + "}";
+    };
 }
 
 // The clusters themselves were made by EKS as it loaded.

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Compares our serialisers with botocore's on generated inputs of every operation in the models.
+"""Compares our codecs with botocore on generated calls and answers of every operation in the models.
 
-    differential.py PROGRAM [--seed N] [--cases N]
+    differential.py PROGRAM [--services a,b] [--cases N] [--seed TEXT] [--only SERVICE/OPERATION/INDEX]
 
-PROGRAM is the test program that holds Differential.writes_what_our_codecs_make. A failure prints its case.
-"""
+PROGRAM is the test program that holds Differential.writes_what_our_codecs_make. Each case is one call: botocore's own client
+prepares its request, and reads an answer that was made from the output shapes; ours does the same. A failure prints what
+differs, and how to run that case alone. N cases are made for each service, shared by its operations."""
 
 import argparse
 import base64
+import collections
 import datetime
 import json
 import os
@@ -16,70 +18,16 @@ import random
 import subprocess
 import sys
 import tempfile
-import urllib.parse
-from xml.etree import ElementTree
 
-import botocore.loaders
-import botocore.model
-import botocore.serialize
+import answers
+import compare
+import errors
+import faults
+import reference
+import values
 
 MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
-TEXTS = ["a", "demo-1", "with space", "ü/ö", "a&b=c?d", "<x>\"'&", "10.0.0.0/16",
-         "arn:aws:iam::111122223333:role/x"]
-
-
-class Generator:
-    def __init__(self, chance, full):
-        self.chance, self.full = chance, full
-
-    def value(self, shape, depth=0):
-        kind = getattr(self, "make_" + shape.type_name, self.make_string)
-        return kind(shape, depth)
-
-    def make_structure(self, shape, depth):
-        if getattr(shape, "is_document_type", False):
-            return {"free": 1}
-        members = list(shape.members.items())
-        if shape.is_tagged_union:
-            members = [self.chance.choice(members)]
-        made = {}
-        for name, member in members:
-            wanted = name in shape.required_members or shape.is_tagged_union or self.full
-            if depth > 4 and name not in shape.required_members and not shape.is_tagged_union:
-                continue
-            if wanted or self.chance.random() < 0.4:
-                made[name] = self.value(member, depth + 1)
-        return made
-
-    def make_list(self, shape, depth):
-        length = self.chance.choice([1, 2] if self.full else [0, 1, 2]) if depth <= 6 else 0
-        return [self.value(shape.member, depth + 1) for _ in range(length)]
-
-    def make_map(self, shape, depth):
-        return {f"k{i}": self.value(shape.value, depth + 1) for i in range(self.chance.choice([1, 2]))}
-
-    def make_string(self, shape, depth):
-        return self.chance.choice(shape.enum) if shape.enum else self.chance.choice(TEXTS)
-
-    def make_integer(self, shape, depth):
-        return self.chance.choice([0, 1, 7, 2147483647])
-
-    def make_long(self, shape, depth):
-        return self.chance.choice([0, 5, 9007199254740991])
-
-    def make_float(self, shape, depth):
-        return self.chance.choice([0.5, 2.25, 100.125])
-
-    make_double = make_float
-
-    def make_boolean(self, shape, depth):
-        return self.chance.random() < 0.5
-
-    def make_blob(self, shape, depth):
-        return self.chance.choice([b"", b"bytes\x00\xff", b"text"])
-
-    def make_timestamp(self, shape, depth):
-        return datetime.datetime(2026, 11, 30, 12, self.chance.randrange(60), 5, tzinfo=datetime.timezone.utc)
+SHOWN = 12
 
 
 def as_json(value):
@@ -90,114 +38,147 @@ def as_json(value):
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, datetime.datetime):
-        return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+        fraction = f".{value.microsecond:06d}" if value.microsecond else ""
+        return f"{value.year:04d}" + value.strftime("-%m-%dT%H:%M:%S") + fraction + "Z"
     return value
 
 
-def canonical_xml(node):
-    inner = sorted([canonical_xml(child) for child in node])
-    return f"{node.tag}{sorted(node.attrib.items())}[{(node.text or '')}]({','.join(inner)})"
+# Members whose values botocore's client itself looks at: other values are refused before anything is sent.
+def settle(service, parameters, chance):
+    if service != "s3":
+        return
+    if "Bucket" in parameters:
+        parameters["Bucket"] = chance.choice(["demo-bucket", "a.bucket.with.dots", "bucket_1", "x" * 63])
+    if "ChecksumAlgorithm" in parameters:
+        parameters["ChecksumAlgorithm"] = chance.choice(["CRC32", "SHA1", "SHA256"])
+    for name in [name for name in parameters if name.startswith("Checksum") and name not in ("ChecksumAlgorithm", "ChecksumMode", "ChecksumType")]:
+        del parameters[name]  # the caller's own sums are sent as they are, and then none is added
 
 
-def canonical_body(protocol, body):
-    if protocol in ("query", "ec2"):
-        return sorted(urllib.parse.parse_qsl(body.decode(), keep_blank_values=True))
-    if not body:
-        return ""
-    try:
-        return canonical_xml(ElementTree.fromstring(body)) if protocol == "rest-xml" else json.loads(body)
-    except (ValueError, ElementTree.ParseError):
-        return body
+def answer_of(operation, chance, index):
+    draw = chance.random()
+    if draw < 0.3 and index > 0:
+        return errors.failure(operation, chance)
+    xml = operation.service_model.resolved_protocol in ("query", "ec2", "rest-xml")
+    shape = operation.output_shape
+    made = values.Values(chance, full=index == 0, xml=xml, answer=True).of(shape) if shape else {}
+    settle_answer(shape, made)
+    answer = answers.success(operation, made, chance)
+    return errors.spoiled(answer, chance) if draw > 0.95 and index > 0 else answer
 
 
-def flat_query(query):
-    pairs = []
-    for name, value in query.items():
-        for one in value if isinstance(value, list) else [value]:
-            pairs.append([name, "" if one is None else str(one)])
-    return pairs
+def settle_answer(shape, made):
+    if shape is None:
+        return
+    made.pop("ExpiresString", None)  # botocore's own invention
+    for name in list(made):
+        # botocore itself reads a stream only where its length and sums are right.
+        checked = name == "ContentLength" or name.startswith("Checksum") and name != "ChecksumType"
+        if shape.members[name].serialization.get("location") == "statusCode" or checked and "Body" in shape.members:
+            del made[name]
 
 
-def reference(service, protocol, operation, parameters):
-    made = botocore.serialize.create_serializer(protocol, False).serialize_to_request(parameters, operation)
-    path, _, fixed = made["url_path"].partition("?")
-    query = [list(pair) for pair in urllib.parse.parse_qsl(fixed, keep_blank_values=True)]
-    query += flat_query(made["query_string"] or {})
-    body = made["body"]
-    if isinstance(body, dict):
-        body = urllib.parse.urlencode(body).encode()
-    headers = {name.lower(): str(value) for name, value in made["headers"].items()}
-    return {"method": made["method"], "path": path, "query": sorted(query), "headers": headers,
-            "body": canonical_body(protocol, body if isinstance(body, bytes) else body.encode())}
+class Case:
+    def __init__(self, seed, reference_, service, name, index):
+        self.name, self.id = name, f"{service}/{name}/{index}"
+        chance = random.Random(f"{seed}/{self.id}")
+        self.operation = reference_.model.operation_model(name)
+        shape = self.operation.input_shape
+        xml = self.operation.service_model.resolved_protocol == "rest-xml"
+        self.parameters = values.Values(chance, full=index == 0, xml=xml).of(shape) if shape else {}
+        self.spoilt = faults.spoil(shape, self.parameters, chance) if shape else {}
+        settle(service, self.parameters, chance)
+        self.answer = answer_of(self.operation, chance, index)
+
+    def line(self, service):
+        status, headers, body = self.answer
+        return {"service": service, "operation": self.name, "parameters": as_json(self.parameters),
+                "spoilt": as_json(self.spoilt), "token": reference.TOKEN,
+                "answer": {"status": status, "headers": headers, "body": base64.b64encode(body).decode()}}
 
 
-def ours(protocol, line):
-    made = json.loads(line)
-    if "error" in made:
-        return made
-    return {"method": made["method"], "path": made["path"], "query": sorted(made["query"]),
-            "headers": made["headers"], "body": canonical_body(protocol, base64.b64decode(made["body"]))}
+def cases_of(seed, reference_, service, count, only):
+    names = sorted(json.loads((MODELS / f"{service}.json").read_text())["operations"])
+    each = -(-count // len(names))
+    for name in names:
+        for index in range(each):
+            if only is None or only == f"{service}/{name}/{index}":
+                yield Case(seed, reference_, service, name, index)
 
 
-def differences(left, right):
-    if "error" in left:
-        return left["error"]
-    left_headers, right_headers = dict(left["headers"]), dict(right["headers"])
-    for headers in (left_headers, right_headers):
-        # botocore adds some types later than in its serialiser, and the query mode is its own handler's.
-        headers.pop("content-type", None)
-        headers.pop("x-amzn-query-mode", None)
-    found = [key for key in ("method", "path", "query", "body") if left[key] != right[key]]
-    return found + (["headers"] if left_headers != right_headers else [])
+def ours(program, lines):
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
+        pathlib.Path(source).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        environment = dict(os.environ, INSTANTSTART_DIFFERENTIAL_IN=source, INSTANTSTART_DIFFERENTIAL_OUT=target)
+        done = subprocess.run([program, "--gtest_filter=Differential.*"], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"the program failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}\n0 passed, 1 failed")
+        return [json.loads(line) for line in pathlib.Path(target).read_bytes().split(b"\n") if line]
 
 
-def cases_of(seed, count):
-    loader = botocore.loaders.Loader()
-    for path in sorted(MODELS.glob("*.json")):
-        if path.name == "iam-actions.json":
-            continue
-        service, own = path.stem, json.loads(path.read_text())
-        model = botocore.model.ServiceModel(loader.load_service_model(service, "service-2"), service)
-        for name in own["operations"]:
-            operation = model.operation_model(name)
-            for index in range(count):
-                chance = random.Random(f"{seed}/{service}/{name}/{index}")
-                shape = operation.input_shape
-                parameters = Generator(chance, index == 0).value(shape) if shape else {}
-                yield service, own["metadata"]["protocol"], operation, parameters
+class Run:
+    def __init__(self, options):
+        self.options, self.counts, self.used = options, collections.Counter(), collections.Counter()
+        self.passed = self.failed = 0
+
+    def use(self, reason):
+        assert reason in compare.REASONS
+        self.used[reason] += 1
+
+    def service(self, service):
+        reference_ = reference.Reference(service)
+        cases = list(cases_of(self.options.seed, reference_, service, self.options.cases, self.options.only))
+        results = ours(self.options.program, [case.line(service) for case in cases])
+        if len(results) != len(cases):
+            sys.exit(f"{len(results)} results for {len(cases)} cases\n0 passed, 1 failed")
+        for case, result in zip(cases, results):
+            self.check(reference_, service, case, result)
+        print(f"{service}: {len(cases)} cases")
+
+    def check(self, reference_, service, case, result):
+        protocol = reference_.model.resolved_protocol
+        self.counts[protocol] += 1
+        request, outcome = reference_.call(case.name, case.parameters, case.answer)
+        if request is None:
+            found = [f"botocore sends nothing: {outcome}"]
+        else:
+            found = compare.request_differences(case.operation, result["call"], request, self.use)
+        if case.operation.input_shape:
+            found += faults.disagreements(case.operation.input_shape, case.spoilt, result["faults"])
+        found += compare.answer_differences(case.operation, case.answer, result["answer"], outcome, self.use)
+        if not found:
+            self.passed += 1
+            return
+        self.failed += 1
+        if self.failed <= self.options.shown:
+            lines = "\n  ".join(line[:1500] for line in found)
+            print(f"FAIL seed {self.options.seed}: --only {case.id}\n  {lines}\n  answer {str(case.answer)[:1500]}")
 
 
 def main():
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("program")
+    parser.add_argument("--services", default="")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--cases", type=int, default=4)
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--only")
+    parser.add_argument("--shown", type=int, default=SHOWN)
     options = parser.parse_args()
-    cases = list(cases_of(options.seed, options.cases))
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
-        with open(source, "w", encoding="utf-8") as file:
-            for service, _, operation, parameters in cases:
-                line = {"service": service, "operation": operation.name, "parameters": as_json(parameters)}
-                file.write(json.dumps(line) + "\n")
-        environment = dict(os.environ, INSTANTSTART_DIFFERENTIAL_IN=source,
-                           INSTANTSTART_DIFFERENTIAL_OUT=target)
-        subprocess.run([options.program, "--gtest_filter=Differential.*"], env=environment, check=True,
-                       stdout=subprocess.DEVNULL)
-        lines = pathlib.Path(target).read_text(encoding="utf-8").splitlines()
-    failed, counts = 0, {}
-    for (service, protocol, operation, parameters), line in zip(cases, lines):
-        expected = reference(service, protocol, operation, parameters)
-        got = ours(protocol, line)
-        counts[protocol] = counts.get(protocol, 0) + 1
-        wrong = differences(got, expected)
-        if wrong:
-            failed += 1
-            print(f"seed {options.seed}: {service} {operation.name} {wrong}\n  with {as_json(parameters)}\n"
-                  f"  ours   {got}\n  theirs {expected}")
-    print(counts, f"{len(cases) - failed} passed, {failed} failed")
-    sys.exit(1 if failed or len(lines) != len(cases) else 0)
+    services = [path.stem for path in sorted(MODELS.glob("*.json")) if "metadata" in json.loads(path.read_text())]
+    if options.only:
+        services = [options.only.split("/")[0]]
+    elif options.services:
+        services = options.services.split(",")
+    run = Run(options)
+    for service in services:
+        run.service(service)
+    for reason, count in sorted(run.used.items()):
+        print(f"differs on purpose {count} times: {compare.REASONS[reason]}")
+    print("cases per protocol: " + ", ".join(f"{protocol} {count}" for protocol, count in sorted(run.counts.items())))
+    print(f"{run.passed} passed, {run.failed} failed")
+    sys.exit(1 if run.failed or not run.passed else 0)
 
 
 if __name__ == "__main__":

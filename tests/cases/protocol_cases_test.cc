@@ -229,6 +229,11 @@ protected:
         collect(list);
     }
 
+    // The last line counts both directions.
+    static void TearDownTestSuite() {
+        std::cout << total_.passed << " passed, " << total_.failed << " failed\n";
+    }
+
     void collect(const JsonValue& value) {
         if (value.is_string()) ignored_.insert(std::string(value.get_string()));
         if (value.is_array()) {
@@ -253,7 +258,8 @@ protected:
             all.passed += tally.passed;
             all.failed += tally.failed;
         }
-        std::cout << all.passed << " passed, " << all.failed << " failed\n";
+        total_.passed += all.passed;
+        total_.failed += all.failed;
         EXPECT_GT(all.passed, 0);
         EXPECT_EQ(all.failed, 0);
     }
@@ -274,6 +280,7 @@ protected:
         }
     }
 
+    static inline Tally total_;
     fs::path folder_;
     std::set<std::string> ignored_;
 };

@@ -158,7 +158,8 @@ def preflight(product):
     check("the plan names the service-linked roles that will be made",
           any("AWSServiceRoleForSageMakerHyperPod" in line for line in plan.get("creates", []))
           and any("AWSServiceRoleForAmazonEKS" in line for line in plan.get("creates", [])), plan.get("creates"))
-    check("the plan says that the cost is not known", "cost" not in plan and any("cost" in line for line in plan.get("warnings", [])), plan)
+    cost = plan.get("cost", {})
+    check("the plan says what the groups cost by the hour, and as of when", cost.get("hourly_usd", 0) > 0 and len(cost.get("groups", [])) == 1 and cost.get("as_of"), plan)
     check("the plan says that the endpoint is open", any("api_cidrs" in line for line in plan.get("warnings", [])), plan)
     product.boto("iam").create_service_linked_role(AWSServiceName="hyperpod.sagemaker.amazonaws.com")
     plan = product.api("POST", "/clusters/launch", {"name": "full", "instance_groups": [group()], "dry_run": True})[1]["plan"]

@@ -69,7 +69,30 @@ class Product:
         self.process, self.ready = start(self.arguments, log=self.log)
         self.url, self.aws = self.ready["console"], self.ready["twin_aws"]
 
+    def applied(self):
+        """What was applied to the twin's clusters, as [{"object": …}]: the journal keeps the bodies."""
+        out = []
+        for call in self.mutations():
+            body = call["parameters"].get("body")
+            if call["service"] == "kubernetes" and body and call["status"] < 300:
+                item = json.loads(body)
+                place = call["parameters"].get("namespace")
+                if place:
+                    item["metadata"].setdefault("namespace", place)
+                out.append({"object": item})
+        return out
+
+    def keep_applied(self):
+        """For tests/conformance/emitted.py, which asks a real API server for its opinion."""
+        with contextlib.suppress(Exception):  # the twin may have been killed by the test
+            lines = sorted({json.dumps(entry, sort_keys=True) for entry in self.applied()})
+            if lines:
+                os.makedirs("build/test-logs/emitted", exist_ok=True)
+                with open(f"build/test-logs/emitted/{os.path.basename(sys.argv[0])}.jsonl", "w") as file:
+                    file.write("\n".join(lines) + "\n")
+
     def stop(self):
+        self.keep_applied()
         self.process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(15)
@@ -101,6 +124,16 @@ class Product:
         while operation["state"] not in TERMINAL and time.time() < end:
             operation = self.api("GET", f"/operations/{operation['id']}?wait_seconds=20")[1]["operation"]
         return operation
+
+    def until(self, operation, good, limit=60):
+        """The operation as soon as `good` holds of it; None where it has ended or the time is over before."""
+        end = time.time() + limit
+        while operation and operation["state"] not in TERMINAL and time.time() < end:
+            operation = self.api("GET", f"/operations/{operation['id']}")[1]["operation"]
+            if good(operation):
+                return operation
+            time.sleep(0.2)
+        return None
 
     def run(self, method, path, body=None, limit=300, **options):
         status, answer = self.api(method, path, body, **options)

@@ -43,6 +43,33 @@ try:
     code, text = aws("ec2", "describe-subnets", "--filters", "Name=tag:team,Values=research")
     check("the user's tags are on subnets too", code == 0 and json.loads(text)["Subnets"], text)
 
+    vpc = json.loads(aws("ec2", "describe-vpcs", "--filters", "Name=tag:instantstart:cluster,Values=demo")[1])["Vpcs"][0]["VpcId"]
+    role = json.loads(aws("eks", "describe-cluster", "--name", "demo")[1])["cluster"]["roleArn"].rsplit("/", 1)[-1]
+    bucket = next((each["Name"] for each in json.loads(aws("s3api", "list-buckets")[1])["Buckets"] if "demo" in each["Name"]), "none")
+    in_vpc = ["--filters", f"Name=vpc-id,Values={vpc}"]
+    # The command line's own parsing of answers of each service and protocol: an answer, and the member that a user looks for in it.
+    for words, member in ((["ec2", "describe-route-tables", *in_vpc], "RouteTables"), (["ec2", "describe-security-groups", *in_vpc], "SecurityGroups"),
+                          (["ec2", "describe-nat-gateways", "--filter", f"Name=vpc-id,Values={vpc}"], "NatGateways"), (["ec2", "describe-vpc-endpoints", *in_vpc], "VpcEndpoints"),
+                          (["ec2", "describe-internet-gateways", "--filters", f"Name=attachment.vpc-id,Values={vpc}"], "InternetGateways"),
+                          (["ec2", "describe-network-interfaces", *in_vpc], "NetworkInterfaces"), (["ec2", "describe-addresses"], "Addresses"),
+                          (["ec2", "describe-security-group-rules"], "SecurityGroupRules"), (["ec2", "describe-availability-zones"], "AvailabilityZones"),
+                          (["eks", "list-clusters"], "clusters"), (["eks", "list-addons", "--cluster-name", "demo"], "addons"),
+                          (["eks", "describe-addon", "--cluster-name", "demo", "--addon-name", "vpc-cni"], "addon"),
+                          (["eks", "list-access-entries", "--cluster-name", "demo"], "accessEntries"), (["eks", "describe-addon-versions"], "addons"),
+                          (["sagemaker", "list-clusters"], "ClusterSummaries"), (["sagemaker", "list-cluster-nodes", "--cluster-name", "demo"], "ClusterNodeSummaries"),
+                          (["sagemaker", "list-cluster-events", "--cluster-name", "demo"], "Events"), (["iam", "get-role", "--role-name", role], "Role"),
+                          (["iam", "list-attached-role-policies", "--role-name", role], "AttachedPolicies"),
+                          (["iam", "list-open-id-connect-providers"], "OpenIDConnectProviderList"), (["s3api", "get-bucket-tagging", "--bucket", bucket], "TagSet"),
+                          (["s3api", "list-objects-v2", "--bucket", bucket], "Contents"), (["s3api", "get-public-access-block", "--bucket", bucket], "PublicAccessBlockConfiguration"),
+                          (["service-quotas", "list-service-quotas", "--service-code", "sagemaker"], "Quotas"), (["logs", "describe-log-groups"], "logGroups"),
+                          (["elbv2", "describe-load-balancers"], "LoadBalancers")):
+        code, text = aws(*words)
+        check("aws " + " ".join(words[:2]), code == 0 and member in json.loads(text), text)
+    for words, says in ((["ec2", "describe-vpcs", "--vpc-ids", "vpc-0123456789abcdef0"], "InvalidVpcID.NotFound"), (["eks", "describe-cluster", "--name", "none"], "ResourceNotFoundException"),
+                        (["sagemaker", "describe-cluster", "--cluster-name", "none"], "ResourceNotFound"), (["iam", "get-role", "--role-name", "none"], "NoSuchEntity"),
+                        (["s3api", "get-bucket-tagging", "--bucket", "no-such-bucket-at-all"], "NoSuchBucket")):
+        code, text = aws(*words)
+        check("aws " + " ".join(words[:2]) + f" of nothing: {says}", code != 0 and f"({says})" in text, text)
     code, text = aws("eks", "update-kubeconfig", "--name", "demo", "--kubeconfig", product.environment()["KUBECONFIG"])
     check("aws eks update-kubeconfig", code == 0, text)
     for words in (["get", "nodes", "-o", "wide"], ["get", "pods", "-A"], ["describe", "pvc", "shared"], ["api-resources"], ["explain", "pod.spec.containers"],

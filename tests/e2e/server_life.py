@@ -91,6 +91,22 @@ def doctor(product):
         lines = out.splitlines()
         failed = [i for i, line in enumerate(lines) if line.startswith("FAIL")]
         check(f"doctor: {what} has its remedy", code == 1 and failed and text in lines[failed[0] + 1], out)
+    keyless = {**account, "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_REGION": "us-west-2"}
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "config")
+        config.write_text("[profile dev]\ncredential_process = /bin/echo '" + json.dumps(
+            {"Version": 1, "AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}) + "'\n")
+        by_program = {**keyless, "AWS_CONFIG_FILE": str(config), "AWS_PROFILE": "dev", "HTTPS_PROXY": "http://me:hidden@127.0.0.1:9"}
+        code, out, _ = run("doctor", env=by_program)
+        check("doctor: names the source, what was tried, the proxy without its password, and the clock",
+              code == 0 and "credential_process of profile dev" in out and "Tried: environment" in out and "127.0.0.1:9 with a user" in out
+              and "hidden" not in out and "ok    clock" in out, out)
+        config.write_text("[profile dev]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = gone\n")
+        code, out, _ = run("doctor", env=by_program)
+        check("doctor: a half-configured profile is named with its file", code == 1 and f"profile dev in {config} names source_profile = gone" in out, out)
+        config.write_text("nonsense\n")
+        code, out, _ = run("doctor", env=by_program)
+        check("doctor: a file that cannot be understood is named with its line", code == 1 and f"{config}, line 1" in out, out)
     code, out, _ = run("doctor", "--json", env={**account, "INSTANTSTART_URL": "http://127.0.0.1:9"})
     checks = {each["check"]: each for each in json.loads(out)["checks"]}
     check("doctor --json; a server that is not running is no failure", code == 0 and checks["server"]["state"] == "warning", out)

@@ -16,6 +16,7 @@ namespace {
 
 constexpr auto kStart = std::chrono::sys_days(std::chrono::year(2026) / 11 / 30);
 constexpr const char* kToken = "simulation-token";
+constexpr std::size_t kDepth = 256;  // snapshots hold schemas of schemas
 
 rt::Task<Answer> exchange(http::Handler handler, http::Request request) {
     auto response = co_await handler(rt::Context(), std::move(request));
@@ -28,9 +29,23 @@ rt::Task<Answer> exchange(http::Handler handler, http::Request request) {
             response.body += **piece;
         }
     }
-    auto parsed = base::parse_json(response.body);
+    auto parsed = base::parse_json(response.body, kDepth);
     if (parsed.has_value() && parsed->is_object()) answer.body = parsed->as_object();
     co_return answer;
+}
+
+aws::ClientSettings aws_settings(const AccessKeys& keys) {
+    aws::ClientSettings settings;
+    settings.region = "us-west-2";
+    settings.access_key = keys.access_key;
+    settings.secret_key = keys.secret_key;
+    settings.session_token = keys.session_token;
+    settings.endpoint_url = "http://127.0.0.1:3097";
+    settings.environment = [](const std::string&) { return std::string(); };
+    if (!keys.environment) return settings;
+    settings.access_key.clear();
+    settings.environment = keys.environment;
+    return settings;
 }
 
 rt::Task<void> stopped(server::Product& product) {
@@ -105,11 +120,7 @@ void Simulation::start_product() {
     server::ProductOptions options;
     options.settings.region = "us-west-2";
     options.settings.version = "simulation";
-    options.aws.region = "us-west-2";
-    options.aws.access_key = "AKIATWIN000000000000";
-    options.aws.secret_key = "twin";
-    options.aws.endpoint_url = "http://127.0.0.1:3097";
-    options.aws.environment = [](const std::string&) { return std::string(); };
+    options.aws = aws_settings(keys_);
     options.admin_token = kToken;
     options.rate_mutations_a_minute = 0;
     options.rate_queries_a_second = 0;
@@ -184,6 +195,57 @@ base::JsonObject Simulation::wait(const std::string& operation_id, base::Duratio
         if (state == "succeeded" || state == "failed" || state == "cancelled") return operation;
         if (clock_.monotonic() > end) return operation;
     }
+}
+
+void Simulation::become(AccessKeys keys) {
+    stop_product();
+    keys_ = std::move(keys);
+    start_product();
+}
+
+flows::Clusters& Simulation::admin_clusters() {
+    if (!admin_) {
+        admin_transport_ = network_.make_transport();
+        auto made = aws::make_client(aws_settings(AccessKeys()), *admin_transport_, clock_);
+        CHECK(made.has_value());
+        admin_ = std::move(*made);
+        admin_store_ = store::open_memory(io_.get_executor(), store::make_memory_disk(),
+                                          [](const store::Batch&) { return store::CommitFault::none; });
+        admin_clusters_ =
+            std::make_unique<flows::Clusters>(clock_, *admin_, *admin_store_, *admin_transport_);
+    }
+    return *admin_clusters_;
+}
+
+base::JsonArray Simulation::objects(const std::string& eks_cluster, const std::string& plural_and_group) {
+    auto client = rt::testing::run(io_, clock_, admin_clusters().kube({}, eks_cluster));
+    const auto resource = kube::known_resource(plural_and_group);
+    CHECK(client.has_value() && resource.has_value());
+    auto list = rt::testing::run(io_, clock_, (*client)->list({}, *resource, {}));
+    EXPECT_TRUE(list.has_value()) << plural_and_group;
+    return list.has_value() ? base::get_array(*list, "items") : base::JsonArray();
+}
+
+void Simulation::remove_object(const std::string& eks_cluster, const std::string& plural_and_group,
+                               const std::string& ns, const std::string& name) {
+    auto client = rt::testing::run(io_, clock_, admin_clusters().kube({}, eks_cluster));
+    const auto resource = kube::known_resource(plural_and_group);
+    CHECK(client.has_value() && resource.has_value());
+    auto gone = rt::testing::run(io_, clock_, (*client)->remove({}, *resource, ns, name, "Background"));
+    EXPECT_TRUE(gone.has_value() && *gone) << plural_and_group << " " << ns << "/" << name;
+}
+
+base::JsonObject Simulation::admin(const std::string& service, const std::string& operation,
+                                   base::JsonObject parameters) {
+    static_cast<void>(admin_clusters());
+    auto answer = rt::testing::run(io_, clock_, admin_->call({}, service, operation, std::move(parameters)));
+    EXPECT_TRUE(answer.has_value()) << service << ":" << operation << " "
+                                    << (answer.has_value() ? "" : answer.error().chain());
+    return answer.has_value() ? std::move(*answer) : base::JsonObject();
+}
+
+void Simulation::set_kubernetes(bool is_up) {
+    network_.listen("127.0.0.1:3098", is_up ? twin_->kube_handler() : http::Handler());
 }
 
 base::JsonObject Simulation::twin(const std::string& method, const std::string& path,

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "aws/client.h"
 #include "base/json.h"
+#include "flows/clusters.h"
 #include "http/memory_network.h"
 #include "killable_transport.h"
 #include "rt/task_group.h"
@@ -33,6 +36,14 @@ struct Answer {
     base::JsonObject body;
 };
 
+// What the product signs with; the twin's default key unless told otherwise.
+struct AccessKeys {
+    AccessKeys() = default;
+    std::string access_key = "AKIATWIN000000000000", secret_key = "twin", session_token;
+    // Where the product finds its keys instead of being handed them, as a process does in its environment.
+    std::function<std::string(const std::string&)> environment;
+};
+
 class Simulation {
 public:
     Simulation(std::uint64_t seed, NetworkChances chances, std::vector<KillPoint> kills);
@@ -48,6 +59,19 @@ public:
     void set_downtime(base::Duration downtime) { downtime_ = downtime; }
     // The operation once it is terminal (or as it stands after `limit` of virtual time).
     base::JsonObject wait(const std::string& operation_id, base::Duration limit = std::chrono::hours(12));
+    // Starts the product again on the same disk, as somebody else.
+    void become(AccessKeys keys);
+    // Lets time go by.
+    void pass(base::Duration duration);
+    // A call of the account's administrator, beside the product. A refusal fails the test.
+    base::JsonObject admin(const std::string& service, const std::string& operation,
+                           base::JsonObject parameters);
+    // The objects of a cluster, and their removal, by its administrator beside the product.
+    base::JsonArray objects(const std::string& eks_cluster, const std::string& plural_and_group);
+    void remove_object(const std::string& eks_cluster, const std::string& plural_and_group,
+                       const std::string& ns, const std::string& name);
+    // Takes the clusters' API servers away, or brings them back; what they hold stays.
+    void set_kubernetes(bool is_up);
     // The twin's control and journal.
     base::JsonObject twin(const std::string& method, const std::string& path, const base::JsonObject& body);
     std::vector<base::JsonObject> mutations();
@@ -58,10 +82,10 @@ public:
     base::Duration elapsed() const { return clock_.monotonic(); }
 
 private:
+    flows::Clusters& admin_clusters();
     void start_product();
     void stop_product();
     void revive();
-    void pass(base::Duration duration);
     bool strikes(KillKind kind, std::size_t index);
     std::optional<Answer> try_ask(http::Handler handler, http::Request request);
 
@@ -70,7 +94,12 @@ private:
     http::MemoryNetwork network_;
     NetworkChances chances_;
     std::vector<KillPoint> kills_;
+    AccessKeys keys_;
     std::unique_ptr<twin::Twin> twin_;
+    std::unique_ptr<http::Transport> admin_transport_;
+    std::unique_ptr<aws::Client> admin_;
+    std::unique_ptr<store::Store> admin_store_;
+    std::unique_ptr<flows::Clusters> admin_clusters_;
     std::shared_ptr<store::MemoryDisk> disk_;
     std::unique_ptr<KillableTransport> transport_;
     std::unique_ptr<store::Store> store_;

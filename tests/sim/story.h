@@ -10,6 +10,9 @@
 
 namespace instantstart::sim {
 
+// The request of the main job: a cluster "phoenix" with two workers and storage.
+const base::JsonObject& launch_body();
+
 // A number from the environment.
 std::int64_t setting(const char* name, std::int64_t fallback);
 

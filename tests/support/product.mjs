@@ -1,8 +1,8 @@
 // Starts the product on free ports over its twin, for the JavaScript suites; counts checks in the way tools/test.py reads.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 
 export const kToken = "suite-token-0123456789";
@@ -18,6 +18,24 @@ export function check(what, good, seen) {
 export function finish() {
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed ? 1 : 0;
+}
+
+// What was applied to the twin's clusters, for tests/conformance/emitted.py, which asks a real API server for its opinion.
+async function keepApplied(twin) {
+  const lines = new Set();
+  for (let since = 0, page; ; since = page.next) {
+    page = await (await fetch(`${twin}/_twin/calls?mutating=true&since=${since}`)).json();
+    if (page.calls.length === 0) break;
+    for (const { service, status, parameters } of page.calls) {
+      if (service !== "kubernetes" || !parameters.body || status >= 300) continue;
+      const object = JSON.parse(parameters.body);
+      if (parameters.namespace) object.metadata.namespace ??= parameters.namespace;
+      lines.add(JSON.stringify({ object }));
+    }
+  }
+  if (lines.size === 0) return;
+  mkdirSync("build/test-logs/emitted", { recursive: true });
+  writeFileSync(`build/test-logs/emitted/${basename(process.argv[1])}.jsonl`, [...lines].sort().join("\n") + "\n");
 }
 
 export async function start(binary, { speed = 600, args = [] } = {}) {
@@ -48,6 +66,7 @@ export async function start(binary, { speed = 600, args = [] } = {}) {
     return { status: answer.status, body: await answer.json() };
   };
   const stop = async () => {
+    await keepApplied(ready.twin_aws).catch(() => {}); // the twin may have been killed by the test
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.removeAllListeners("exit");
     child.kill("SIGTERM");

@@ -23,21 +23,38 @@ export class Problem extends Error {
   ) {
     super(detail || title);
   }
-  // The message for one field of a form, with what would have been accepted.
+  // The message for one field of a form, with what would have been accepted; also where only a part of the field is at fault.
   field(pointer: string): string | undefined {
-    const found = this.fields.find((each) => each.pointer === pointer || each.pointer.startsWith(pointer + "/"));
-    if (!found) return undefined;
-    const nearest = found.did_you_mean ? ` Did you mean ${found.did_you_mean}?` : "";
-    const allowed = !nearest && found.allowed?.length ? ` Allowed: ${found.allowed.slice(0, 8).join(", ")}.` : "";
-    return found.message + nearest + allowed;
+    return textOf(
+      this.fields.find((each) => each.pointer === pointer) ?? this.fields.find((each) => each.pointer.startsWith(pointer + "/")),
+    );
   }
+  // For a field whose parts show their own.
+  exactly(pointer: string): string | undefined {
+    return textOf(this.fields.find((each) => each.pointer === pointer));
+  }
+}
+
+function textOf(found: FieldProblem | undefined): string | undefined {
+  if (!found) return undefined;
+  const nearest = found.did_you_mean ? ` Did you mean ${found.did_you_mean}?` : "";
+  const allowed = !nearest && found.allowed?.length ? ` Allowed: ${found.allowed.slice(0, 8).join(", ")}.` : "";
+  return found.message + nearest + allowed;
 }
 
 export function toProblem(status: number, body: unknown): Problem {
   const problem = (body && typeof body === "object" ? body : {}) as Record<string, unknown>;
   const text = (key: string, fallback = "") => (typeof problem[key] === "string" ? (problem[key] as string) : fallback);
   const fields = Array.isArray(problem.errors) ? (problem.errors as FieldProblem[]) : [];
-  return new Problem(status, text("code", "unknown"), text("title", `Status ${status}`), text("detail"), text("hint"), fields, problem);
+  return new Problem(
+    status,
+    text("code", "unknown"),
+    text("title", `Status ${status}`),
+    text("detail"),
+    text("hint"),
+    fields,
+    problem,
+  );
 }
 
 // Paths, parameters and bodies are checked against the contract when the console is built.

@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-import type { Operation } from "./types";
+import { isTerminal, type Operation } from "./types";
 
 interface Message {
   topic: string;
@@ -13,23 +13,50 @@ interface Message {
 
 export type StreamState = "connecting" | "live" | "broken";
 
-function takeOperation(queries: QueryClient, operation: Operation) {
-  queries.setQueryData(["operation", operation.id], { operation });
-  void queries.invalidateQueries({ queryKey: ["operations"] });
-  if (operation.resource?.startsWith("cluster/")) {
-    void queries.invalidateQueries({ queryKey: ["clusters"] });
-    void queries.invalidateQueries({ queryKey: ["cluster", operation.resource.split("/")[1]] });
+const kRefreshMilliseconds = 1_000;
+
+// Queries that messages made stale, asked anew at most once a second however many messages come.
+class Refresher {
+  private readonly keys = new Map<string, string[]>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  constructor(private readonly queries: QueryClient) {}
+
+  add(...key: string[]) {
+    this.keys.set(key.join("/"), key);
+    this.timer ??= setTimeout(() => this.flush(), kRefreshMilliseconds);
+  }
+  stop() {
+    clearTimeout(this.timer);
+  }
+  private flush() {
+    this.timer = undefined;
+    for (const queryKey of this.keys.values()) void this.queries.invalidateQueries({ queryKey });
+    this.keys.clear();
   }
 }
 
-function take(queries: QueryClient, message: Message) {
+function takeOperation(queries: QueryClient, refresher: Refresher, operation: Operation) {
+  const isNew = queries.getQueryData(["operation", operation.id]) === undefined;
+  queries.setQueryData(["operation", operation.id], { operation });
+  refresher.add("operations");
+  if (operation.resource?.startsWith("cluster/")) {
+    const cluster = operation.resource.split("/")[1] ?? "";
+    refresher.add("clusters");
+    refresher.add("cluster", cluster);
+    if (isTerminal(operation.state) || isNew) refresher.add("features", cluster);
+  }
+}
+
+function take(queries: QueryClient, refresher: Refresher, message: Message) {
   if (message.topic === "operations" && message.data && typeof message.data === "object") {
     const data = message.data as { operation?: Operation } & Operation;
     const operation = data.operation ?? data;
-    if (operation.id) takeOperation(queries, operation);
+    if (operation.id) takeOperation(queries, refresher, operation);
   } else if (message.topic === "clusters") {
-    void queries.invalidateQueries({ queryKey: ["clusters"] });
-    void queries.invalidateQueries({ queryKey: ["cluster"] });
+    const named = (message.data as { cluster?: string } | undefined)?.cluster;
+    refresher.add("clusters");
+    if (named) refresher.add("cluster", named);
+    else refresher.add("cluster");
   }
 }
 
@@ -42,6 +69,7 @@ export function useStream(enabled: boolean): StreamState {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let delay = 500;
     let stopped = false;
+    const refresher = new Refresher(queries);
     const connect = () => {
       socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/v1/stream`);
       socket.onopen = () => {
@@ -52,7 +80,7 @@ export function useStream(enabled: boolean): StreamState {
       };
       socket.onmessage = (event) => {
         try {
-          take(queries, JSON.parse(event.data as string) as Message);
+          take(queries, refresher, JSON.parse(event.data as string) as Message);
         } catch {
           // A message that is not ours is left alone; the queries' own refresh still holds.
         }
@@ -68,6 +96,7 @@ export function useStream(enabled: boolean): StreamState {
     return () => {
       stopped = true;
       clearTimeout(timer);
+      refresher.stop();
       socket?.close();
     };
   }, [enabled, queries]);

@@ -38,17 +38,73 @@ export interface Condition {
   hint?: string;
 }
 
+export type CapacityType = "on_demand" | "spot" | "training_plan";
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+}
+
 export interface InstanceGroup {
   name: string;
   instance_type?: string;
   instance_types?: string[];
   target_count?: number;
   current_count?: number;
+  min_count?: number;
   status?: string;
   zone?: string;
   subnet_id?: string;
-  capacity?: { type?: string };
+  capacity?: { type?: CapacityType; training_plan_arn?: string };
+  interface_type?: string;
+  autoscaled?: boolean;
+  labels?: Record<string, string>;
+  taints?: Taint[];
+  deep_health_checks?: string[];
+  lifecycle_script?: string;
+  image_id?: string;
+  software?: { status?: string; current?: string; desired?: string };
   conditions?: Condition[];
+}
+
+export interface NodeGroup {
+  name: string;
+  status?: string;
+  instance_types?: string[];
+  capacity?: string | { type?: string };
+  target_count?: number;
+  current_count?: number;
+  count?: number;
+  min_count?: number;
+  max_count?: number;
+  zone?: string;
+  zones?: string[];
+  version?: string;
+  labels?: Record<string, string>;
+  conditions?: Condition[];
+}
+
+export interface TrainingPlan {
+  arn: string;
+  name?: string;
+  status?: string;
+  instance_type?: string;
+  zone?: string;
+  start?: string;
+  end?: string;
+  total_count?: number;
+  available_count?: number;
+  in_use_count?: number;
+}
+
+export interface Quota {
+  name: string;
+  quota_code?: string;
+  instance_type?: string;
+  limit?: number;
+  used?: number;
+  free?: number;
 }
 
 export interface Dependency {
@@ -66,6 +122,7 @@ export interface Storage {
   name: string;
   kind?: string;
   bucket?: string;
+  file_system_id?: string;
   namespace?: string;
   status?: string;
 }
@@ -102,8 +159,54 @@ export interface Node {
   zone?: string;
   status?: string;
   health?: string;
+  message?: string;
   ready?: boolean;
+  cordoned?: boolean;
+  launched_at?: string;
+  logical_id?: string;
+  private_ip?: string;
+  capacity?: string;
+  kubernetes_version?: string;
+  image?: { current?: string; desired?: string; status?: string };
+  last_software_update_at?: string;
+  threads_per_core?: number;
   accelerators?: { resource?: string; allocatable?: number; in_use?: number };
+  deep_health_check?: { status?: string };
+  faults?: { time?: string; kind?: string; code?: string; message?: string }[];
+  history?: { time?: string; level?: string; message?: Untrusted | string }[];
+  conditions?: { type: string; status?: string; reason?: string; since?: string }[];
+  labels?: Record<string, string>;
+  taints?: Taint[];
+}
+
+export interface FeaturePart {
+  id: string;
+  title?: string;
+  kind?: string;
+  state?: string;
+  detail?: string;
+  // Parts of the same feature that must be there first.
+  needs?: string[];
+  // Other features use it too: it stays when this one is switched off.
+  shared?: boolean;
+}
+
+export interface Feature {
+  name: string;
+  title?: string;
+  summary?: string;
+  enabled?: boolean;
+  // on, off, working, and words for what is between.
+  status?: string;
+  reasons?: string[];
+  settings?: Record<string, unknown>;
+  requires?: string[];
+  excludes?: { feature: string; reason?: string }[];
+  parts?: FeaturePart[];
+  // What switching it off would take away, and what would stay and why.
+  removes?: string[];
+  keeps?: string[];
+  operation_id?: string;
 }
 
 export interface EventRecord {
@@ -131,14 +234,37 @@ export interface Environment {
   problem?: string;
 }
 
+export interface Price {
+  instance_type?: string;
+  hourly_usd?: number;
+  as_of?: string;
+}
+
+export interface Cost {
+  hourly_usd?: number;
+  groups?: {
+    group: string;
+    instance_type?: string;
+    count?: number;
+    hourly_usd_each?: number;
+    hourly_usd?: number;
+    note?: string;
+  }[];
+  scope?: string;
+  as_of?: string;
+}
+
 export interface Plan {
   steps?: { id: string; title: string; action: string }[];
   creates?: string[];
   changes?: string[];
   removes?: string[];
   quota?: { name: string; limit?: number; used?: number; needed?: number; free?: number }[];
-  cost?: Record<string, unknown>;
+  cost?: Cost;
   warnings?: (string | { code?: string; text?: string; message?: string })[];
+  addresses?: unknown[];
+  // What must be typed before something is removed.
+  confirm?: string;
   plan_digest?: string;
   no_change?: boolean;
 }
@@ -154,12 +280,16 @@ export interface InstanceType {
   name: string;
   vcpus?: number;
   memory_gib?: number;
-  accelerators?: number;
-  accelerator_name?: string;
+  max_pods?: number;
+  accelerators?: { count?: number; name?: string; resource?: string; memory_mib?: number };
   efa_interfaces?: number;
+  local_nvme_gb?: number;
+  training_plan?: boolean;
+  arch?: string;
 }
 
 export interface AuditEntry {
+  id?: string;
   time?: string;
   principal?: string;
   face?: string;

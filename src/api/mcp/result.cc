@@ -29,11 +29,11 @@ void cut_rows(JsonObject& body, std::string& summary) {
         if (name.empty()) return;
         JsonArray& rows = body[name].get_array();
         const std::size_t all = rows.size();
-        rows.resize(all / 2);
+        const std::size_t left = all / 2;
+        rows.resize(left);  // its last use: members that are added to the body move it
         body["truncated"] = true;
         if (!body.contains("total")) body["total"] = all;
-        summary = "Cut to " + std::to_string(rows.size()) + " of " +
-                  std::to_string(base::get_int(body, "total")) +
+        summary = "Cut to " + std::to_string(left) + " of " + std::to_string(base::get_int(body, "total")) +
                   " rows; ask with limit and cursor for the rest. " + summary;
         text = base::to_text(body);
     }

@@ -39,7 +39,11 @@ constexpr const char* kComponents = R"json({
       "hint": {"type": "string", "description": "What the caller can do about it."},
       "retryable": {"type": "boolean"}, "retry_after_seconds": {"type": "integer"},
       "changed": {"description": "false, or what had already been done."},
-      "aws_request_id": {"type": "string"}}},
+      "aws_request_id": {"type": "string"},
+      "missing_action": {"type": "string", "description": "aws_access_denied: the IAM action that was refused."},
+      "resource": {"type": "string", "description": "aws_access_denied: the ARN it was refused on."},
+      "statement": {"type": "string", "description": "aws_access_denied: the statement of the printed policy that allows it; A or B where tags decide."},
+      "policy": {"type": "object", "description": "aws_access_denied: a policy document that would allow it."}}},
     "Resolved": {"type": "object", "description": "What the request acted on.", "properties": {
       "cluster": {"type": "string"}, "account": {"type": "string"}, "region": {"type": "string"}}},
     "Step": {"type": "object", "required": ["id", "title", "state"], "properties": {

@@ -27,10 +27,11 @@ std::string crc32_bytes(std::string_view body) {
     return out;
 }
 
-bool has_checksum(const Call& call) {
+bool has_checksum(const Call& call, bool chosen) {
     for (const auto& field : call.headers.fields()) {
         const std::string name = base::to_lower(field.first);
-        if (name == "content-md5") return true;
+        // Where the operation knows algorithms, an MD5 of the caller's does not stand for one of them.
+        if (name == "content-md5" && !chosen) return true;
         if (name.starts_with("x-amz-checksum-") && name != "x-amz-checksum-algorithm" &&
             name != "x-amz-checksum-mode" && name != "x-amz-checksum-type") {
             return true;
@@ -50,7 +51,8 @@ std::uint32_t crc32(std::string_view bytes) {
 
 void add_checksum(const model::Operation& operation, const base::JsonObject& parameters, Call& call) {
     const std::string& chooser = operation.checksum_algorithm_member;
-    if ((!operation.http_checksum_required && chooser.empty()) || has_checksum(call)) return;
+    if ((!operation.http_checksum_required && chooser.empty()) || has_checksum(call, !chooser.empty()))
+        return;
     if (chooser.empty()) {
         call.headers.set("Content-MD5", base::base64_encode(base::md5(call.body)));
         return;

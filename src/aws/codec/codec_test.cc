@@ -35,6 +35,69 @@ WireError error_of(const char* service, const char* operation, const Answer& ans
     return parse_error(*model::embedded(service), operation_of(service, operation), answer);
 }
 
+TEST(Serialise, a_header_stays_one_line_of_its_own) {
+    const auto code_of = [](const char* parameters) {
+        const auto object = base::parse_json(parameters).value().get_object();
+        const auto made = serialise(*model::embedded("s3"), operation_of("s3", "PutObject"), object);
+        return made.has_value() ? std::string("written") : made.error().chain();
+    };
+    EXPECT_EQ(
+        code_of(R"({"Bucket":"b","Key":"k","CacheControl":"no-cache","Metadata":{"a-b":"two words\t"}})"),
+        "written");
+    EXPECT_NE(code_of(R"({"Bucket":"b","Key":"k","CacheControl":"a\r\nx-amz-acl: public-read"})")
+                  .find("the value of Cache-Control must not hold line ends"),
+              std::string::npos);
+    for (const char* metadata : {R"({"a b":"1"})", R"({"a:b":"1"})", R"({"a\nb":"1"})"}) {
+        const std::string parameters = R"({"Bucket":"b","Key":"k","Metadata":)" + std::string(metadata) + "}";
+        EXPECT_NE(code_of(parameters.c_str()).find("a header cannot be called"), std::string::npos)
+            << metadata;
+    }
+}
+
+TEST(ParseError, headers_that_are_not_utf8_are_latin1) {
+    Answer answer = answer_of(400, "{}");
+    answer.headers.set("x-amzn-RequestId", "caf\xe9");
+    answer.headers.set("x-amzn-errortype", "Ung\xfcltig:http://x");
+    const WireError error = error_of("eks", "DescribeCluster", answer);
+    EXPECT_EQ(error.request_id, "caf\u00e9");
+    EXPECT_EQ(error.code, "Ung\u00fcltig");
+}
+
+TEST(Parse, text_that_is_not_utf8_is_unreadable) {
+    const char* body = "<DescribeVpcsResponse><nextToken>\xff</nextToken></DescribeVpcsResponse>";
+    EXPECT_EQ(parsed("ec2", "DescribeVpcs", answer_of(200, body)), "unreadable_answer");
+}
+
+TEST(Parse, references_beyond_unicode_are_unreadable) {
+    const char* body = "<DescribeVpcsResponse><nextToken>&#x1F16800;</nextToken></DescribeVpcsResponse>";
+    EXPECT_EQ(parsed("ec2", "DescribeVpcs", answer_of(200, body)), "unreadable_answer");
+}
+
+TEST(Serialise, parameters_of_other_kinds_than_the_model_has_still_end) {
+    const auto written = [](const char* service, const char* operation, const char* parameters) {
+        const auto object = base::parse_json(parameters).value().get_object();
+        return serialise(*model::embedded(service), operation_of(service, operation), object).has_value();
+    };
+    EXPECT_TRUE(written("s3", "ListObjectsV2", R"({"Bucket":"b","MaxKeys":["x",1],"StartAfter":{"a":[1]}})"));
+    EXPECT_TRUE(written("s3", "PutObject", R"({"Bucket":"b","Key":"k","ContentType":["a"],"Metadata":[1]})"));
+    EXPECT_TRUE(written("ec2", "DescribeVpcs", R"({"MaxResults":[1],"VpcIds":{"a":1}})"));
+}
+
+TEST(Parse, times_keep_their_fraction_and_the_far_future) {
+    const auto expires = [](const std::string& time) {
+        const std::string body = R"({"nodegroup":{"createdAt":)" + time + "}}";
+        return parsed("eks", "DescribeNodegroup", answer_of(200, body));
+    };
+    EXPECT_EQ(expires("1398796238.123"), R"({"nodegroup":{"createdAt":"2014-04-29T18:30:38.123Z"}})");
+    EXPECT_EQ(expires("-0.000001"), R"({"nodegroup":{"createdAt":"1969-12-31T23:59:59.999999Z"}})");
+    EXPECT_EQ(expires("253402300799"), R"({"nodegroup":{"createdAt":"9999-12-31T23:59:59Z"}})");
+}
+
+TEST(Parse, a_failure_under_the_status_of_a_success_is_unreadable) {
+    const Answer answer = answer_of(200, "<Error><Code>InternalError</Code></Error>");
+    EXPECT_EQ(parsed("s3", "ListObjectsV2", answer), "unreadable_answer");
+}
+
 TEST(Serialise, rest_json_fills_path_query_and_body) {
     const Call tags = call_of("eks", "UntagResource",
                               R"({"resourceArn":"arn:aws:eks:r:1:cluster/demo","tagKeys":["a","b c"]})");

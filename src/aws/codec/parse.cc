@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <pugixml.hpp>
 
 #include "aws/codec/codec.h"
@@ -16,9 +17,11 @@ using model::ShapeType;
 
 base::Error unreadable(const model::Operation& operation, const Answer& answer, std::string_view what) {
     constexpr std::size_t kShown = 200;
+    std::string shown = answer.body.substr(0, kShown);
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '.');
     return base::Error(base::ErrorKind::internal, "unreadable_answer",
                        "the answer to " + operation.name + " is not " + std::string(what))
-        .with_detail("status " + std::to_string(answer.status) + ", body: " + answer.body.substr(0, kShown));
+        .with_detail("status " + std::to_string(answer.status) + ", body: " + shown);
 }
 
 bool is_time(const Member& member) {
@@ -72,13 +75,14 @@ void read_located(const model::Shape& shape, const Answer& answer, JsonObject& o
         const std::string& name = member.location_name.empty() ? member.name : member.location_name;
         if (member.location == "statusCode") out[member.name] = answer.status;
         if (member.location == "header" && answer.headers.has(name)) {
-            out[member.name] = read_header(member, answer.headers.get(name));
+            out[member.name] = read_header(member, header_text(answer.headers.get(name)));
         }
         if (member.location != "headers") continue;
         JsonObject map;
         const std::string prefix = base::to_lower(member.location_name);
         for (const auto& [field, value] : answer.headers.fields()) {
-            if (base::to_lower(field).starts_with(prefix)) map[field.substr(prefix.size())] = value;
+            if (base::to_lower(field).starts_with(prefix))
+                map[header_text(field.substr(prefix.size()))] = header_text(value);
         }
         out[member.name] = std::move(map);
     }
@@ -94,8 +98,8 @@ base::Result<JsonObject> json_body(const model::Operation& operation, const Answ
 
 base::Result<JsonObject> parse_json_protocol(const model::Operation& operation, const Answer& answer) {
     if (operation.output == nullptr) return JsonObject();
-    TRY(const JsonObject body, json_body(operation, answer));
-    return read_json_members(*operation.output, body);
+    TRY(JsonObject body, json_body(operation, answer));
+    return read_json_members(*operation.output, std::move(body));
 }
 
 base::Result<JsonObject> parse_query_protocol(const model::Operation& operation, const Answer& answer) {
@@ -148,28 +152,36 @@ private:
         if (!xml()) {
             auto parsed = base::parse_json(answer_.body, 64);
             if (!parsed.has_value()) return unreadable(operation_, answer_, "JSON");
-            if (!parsed.value().is_null()) out[payload.name] = read_json(payload, parsed.value());
+            if (!parsed.value().is_null()) out[payload.name] = read_json(payload, std::move(parsed.value()));
             return base::ok();
         }
         pugi::xml_document document;
-        if (!load_xml(document, answer_.body)) return unreadable(operation_, answer_, "an XML document");
+        CHECK_OK(load_success(document));
         out[payload.name] = read_xml(payload, document.document_element());
+        return base::ok();
+    }
+
+    base::Result<void> load_success(pugi::xml_document& document) const {
+        if (!load_xml(document, answer_.body)) return unreadable(operation_, answer_, "an XML document");
+        // S3 may begin an answer as a success and end it as a failure.
+        if (local_name(document.document_element()) == "Error")
+            return unreadable(operation_, answer_, "a success, for all its status");
         return base::ok();
     }
 
     base::Result<JsonObject> read_body(const model::Shape& shape) {
         if (!xml()) {
-            TRY(const JsonObject body, json_body(operation_, answer_));
-            return read_json_members(shape, body);
+            TRY(JsonObject body, json_body(operation_, answer_));
+            return read_json_members(shape, std::move(body));
         }
         if (base::trim(answer_.body).empty()) return JsonObject();
         pugi::xml_document document;
-        if (!load_xml(document, answer_.body)) return unreadable(operation_, answer_, "an XML document");
+        CHECK_OK(load_success(document));
         const pugi::xml_node root = document.document_element();
         // S3's one answer whose root element itself is the value.
         if (operation_.name == "GetBucketLocation") {
             JsonObject out;
-            const std::string text = root.text().get();
+            const std::string_view text = base::trim(root.text().get());
             if (!text.empty()) out["LocationConstraint"] = text;
             return out;
         }
@@ -193,7 +205,7 @@ base::Result<JsonObject> parse(const model::Service& service, const model::Opera
 
 std::string request_id_of(const Answer& answer) {
     for (const char* name : {"x-amzn-RequestId", "x-amz-request-id", "x-amzn-request-id"}) {
-        const std::string id = answer.headers.get(name);
+        std::string id = header_text(answer.headers.get(name));
         if (!id.empty()) return id;
     }
     return "";

@@ -5,6 +5,7 @@
 
 #include "aws/codec/codec.h"
 #include "aws/codec/readers.h"
+#include "aws/codec/values.h"
 #include "base/text.h"
 
 namespace instantstart::aws::codec {
@@ -62,8 +63,23 @@ std::string text_member(const base::JsonObject& body, std::initializer_list<cons
     for (const char* name : names) {
         const auto* found = body.if_contains(name);
         if (found == nullptr) continue;
-        if (found->is_string()) return std::string(found->get_string());
+        if (found->is_string() && !found->get_string().empty()) return std::string(found->get_string());
         if (found->is_int64()) return std::to_string(found->get_int64());
+    }
+    return "";
+}
+
+// REST services name the error in a header or in `code`, the others in `__type`; each place serves the other
+// kind where its own is empty. The last is OAuth's.
+std::string json_code(const model::Service& service, const Answer& answer, const base::JsonObject& body) {
+    const std::string header = bare_code(header_text(answer.headers.get("x-amzn-errortype")));
+    const std::string type = bare_code(text_member(body, {"__type"}));
+    const std::string code = bare_code(text_member(body, {"code", "Code"}));
+    const bool rest = service.protocol == "rest-json";
+    const std::string last = bare_code(text_member(body, {"error"}));
+    for (const std::string* each :
+         {rest ? &header : &type, rest ? &code : &header, rest ? &type : &code, &last}) {
+        if (!each->empty()) return *each;
     }
     return "";
 }
@@ -72,14 +88,13 @@ void read_json_error(const model::Service& service, const model::Operation& oper
                      WireError& error) {
     base::JsonObject body;
     auto parsed = base::parse_json(answer.body, 64);
-    if (parsed.has_value() && parsed.value().is_object()) body = parsed.value().get_object();
-    error.message = text_member(body, {"message", "Message", "errorMessage"});
-    error.code = bare_code(answer.headers.get("x-amzn-errortype"));
-    if (error.code.empty()) error.code = bare_code(text_member(body, {"__type", "code", "Code"}));
+    if (parsed.has_value() && parsed.value().is_object()) body = std::move(parsed.value().get_object());
+    error.message = text_member(body, {"message", "Message", "errorMessage", "error_description"});
+    error.code = json_code(service, answer, body);
     const model::Shape* shape = modelled(operation, error.code);
-    if (shape != nullptr) error.members = read_json_members(*shape, body);
+    if (shape != nullptr) error.members = read_json_members(*shape, std::move(body));
     // Services that once spoke query keep the codes that their clients know.
-    const auto former = base::split(answer.headers.get("x-amzn-query-error"), ';');
+    const auto former = base::split(header_text(answer.headers.get("x-amzn-query-error")), ';');
     if (service.query_compatible && former.size() == 2 && !former[0].empty()) error.code = former[0];
 }
 
@@ -89,12 +104,16 @@ pugi::xml_node error_node(const pugi::xml_node& root) {
     return child_named(errors ? errors : root, "Error");
 }
 
-void read_xml_error(const model::Operation& operation, const Answer& answer, WireError& error) {
+void read_xml_error(const model::Service& service, const model::Operation& operation, const Answer& answer,
+                    WireError& error) {
+    const bool rest = service.protocol == "rest-xml";
     pugi::xml_document document;
     if (!load_xml(document, answer.body)) return;
     const pugi::xml_node root = document.document_element();
+    // Query and EC2 name the request in the body; S3's header is what its support asks for.
     for (const char* name : {"RequestId", "RequestID", "requestId"}) {
-        if (error.request_id.empty()) error.request_id = child_named(root, name).text().get();
+        const std::string id(base::trim(child_named(root, name).text().get()));
+        if (!id.empty() && (!rest || error.request_id.empty())) error.request_id = id;
     }
     const pugi::xml_node node = error_node(root);
     if (!node) return;
@@ -121,7 +140,7 @@ WireError parse_error(const model::Service& service, const model::Operation& ope
         if (json) {
             read_json_error(service, operation, answer, error);
         } else {
-            read_xml_error(operation, answer, error);
+            read_xml_error(service, operation, answer, error);
         }
     }
     name_after_status(answer.status, error);

@@ -18,9 +18,10 @@ namespace instantstart::aws::codec {
 // Members of an answer that stand in its status line or headers; places of a request mean nothing here.
 bool stands_in_head(const model::Member& member);
 
-base::JsonValue read_json(const model::Member& member, const base::JsonValue& value);
+// Both take the values apart: what is text there is text here, without a copy.
+base::JsonValue read_json(const model::Member& member, base::JsonValue&& value);
 // Members with a place in the headers are left out.
-base::JsonObject read_json_members(const model::Shape& shape, const base::JsonObject& body);
+base::JsonObject read_json_members(const model::Shape& shape, base::JsonObject&& body);
 
 // False where the text is no complete XML document.
 bool load_xml(pugi::xml_document& document, std::string_view text);

@@ -1,6 +1,7 @@
 #include "aws/codec/rest_writer.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "aws/codec/values.h"
 #include "aws/codec/writers.h"
@@ -93,8 +94,8 @@ void write_query_member(const Member& member, const base::JsonValue& value, Call
 
 std::string header_item(const Member& element, const base::JsonValue& item) {
     std::string text = scalar_text(element, item, TimeFormat::http);
-    const bool quoted =
-        element.shape->type == ShapeType::string && text.find_first_of(",\"") != std::string::npos;
+    const bool quoted = element.shape != nullptr && element.shape->type == ShapeType::string &&
+                        text.find_first_of(",\"") != std::string::npos;
     if (!quoted) return text;
     std::string out = "\"";
     for (const char c : text) {
@@ -114,7 +115,12 @@ void write_header_member(const Member& member, const base::JsonValue& value, Cal
         }
         if (!value.get_array().empty()) call.headers.set(wire_name(member), base::join(items, ","));
     } else {
-        call.headers.set(wire_name(member), scalar_text(member, value, TimeFormat::http));
+        std::string text = scalar_text(member, value, TimeFormat::http);
+        // Times in headers are whole seconds in every format.
+        const std::size_t point =
+            member.shape->type == ShapeType::timestamp ? text.find('.') : std::string::npos;
+        if (point != std::string::npos && text.ends_with('Z')) text.erase(point, text.size() - 1 - point);
+        call.headers.set(wire_name(member), std::move(text));
     }
 }
 
@@ -125,6 +131,8 @@ void write_located(const model::Shape& input, const base::JsonObject& parameters
             const Member* member = input.member(entry.key());
             if (member == nullptr || entry.value().is_null() || entry.value().is_object() != maps) continue;
             if (member->location == "querystring") write_query_member(*member, entry.value(), call);
+            // The length is the transport's to say: another one would part the connection from its bytes.
+            if (base::iequals(wire_name(*member), "Content-Length")) continue;
             if (member->location == "header") write_header_member(*member, entry.value(), call);
             if (member->location == "headers" && maps) {
                 for (const auto& pair : entry.value().get_object()) {
@@ -135,6 +143,30 @@ void write_located(const model::Shape& input, const base::JsonObject& parameters
             }
         }
     }
+}
+
+// A line end in a value would begin a header of its own.
+base::Result<void> check_headers(const model::Operation& operation, const Call& call) {
+    constexpr std::string_view kInNames = "!#$%&'*+-.^_`|~";
+    for (const auto& [name, value] : call.headers.fields()) {
+        const bool named = std::all_of(name.begin(), name.end(), [&](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                   kInNames.find(c) != std::string_view::npos;
+        });
+        const bool one_line = std::none_of(value.begin(), value.end(), [](char c) {
+            return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+        });
+        if (!named) {
+            return base::invalid_error("invalid_parameter",
+                                       operation.name + ": a header cannot be called \"" + name + "\"");
+        }
+        if (!one_line) {
+            return base::invalid_error("invalid_parameter",
+                                       operation.name + ": the value of " + name +
+                                           " must not hold line ends or other control characters");
+        }
+    }
+    return base::ok();
 }
 
 class BodyWriter {
@@ -226,6 +258,7 @@ base::Result<Call> write_rest(const model::Operation& operation, const base::Jso
     CHECK_OK(write_path(operation, parameters, call));
     if (operation.input == nullptr) return call;
     write_located(*operation.input, parameters, call);
+    CHECK_OK(check_headers(operation, call));
     BodyWriter(operation, parameters, dialect).write(call);
     return call;
 }

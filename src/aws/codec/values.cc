@@ -3,34 +3,42 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
+#include "base/instant.h"
 #include "base/text.h"
 
 namespace instantstart::aws::codec {
 
 namespace {
 
-using std::chrono::duration_cast;
-using std::chrono::microseconds;
-using std::chrono::seconds;
-
-base::TimePoint time_of(const base::JsonValue& value) {
-    if (value.is_string()) {
-        const auto parsed = base::parse_time(std::string_view(value.get_string()));
-        if (parsed) return *parsed;
-    }
-    if (value.is_number()) return base::from_epoch(value.to_number<double>());
-    return {};
+// The time that a parameter means; empty where it is none: it is then written as it stands, for the service
+// to refuse.
+std::optional<base::Instant> instant_of(const base::JsonValue& value) {
+    if (value.is_string()) return base::parse_instant(std::string_view(value.get_string()));
+    if (value.is_number()) return base::instant_of_epoch(value.to_number<double>());
+    return std::nullopt;
 }
 
-std::string iso_text(base::TimePoint time) {
-    const auto micros = duration_cast<microseconds>(time.time_since_epoch()) -
-                        duration_cast<microseconds>(std::chrono::floor<seconds>(time).time_since_epoch());
-    std::string text = base::format_time(time);
-    if (micros.count() == 0) return text;
-    const std::string digits = std::to_string(1000000 + micros.count());
-    text.pop_back();
-    return text + "." + digits.substr(1) + "Z";
+// ISO 8601 as botocore writes it: six decimals or none.
+std::string iso_text(base::Instant instant) {
+    std::string text = base::format_instant(instant);
+    constexpr std::size_t kWithMillis = 24;
+    if (text.size() == kWithMillis) text.insert(text.size() - 1, "000");
+    return text;
+}
+
+// As the reference writes numbers in text: 1.0, 100000.0, 1e-07, 1e+16.
+std::string double_text(double number) {
+    const double size = std::abs(number);
+    const bool plain = number == 0 || (size >= 1e-4 && size < 1e16);
+    std::array<char, 64> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
+                                   plain ? std::chars_format::fixed : std::chars_format::scientific)
+                         .ptr;
+    std::string text(buffer.data(), end);
+    if (plain && text.find('.') == std::string::npos) text += ".0";
+    return text;
 }
 
 }  // namespace
@@ -48,23 +56,26 @@ std::string number_text(const base::JsonValue& value) {
     if (value.is_int64()) return std::to_string(value.get_int64());
     if (value.is_uint64()) return std::to_string(value.get_uint64());
     if (value.is_string()) return std::string(value.get_string());
-    if (!value.is_double()) return base::to_text(value);
-    std::array<char, 64> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value.get_double()).ptr;
-    return {buffer.data(), end};
+    return value.is_double() ? double_text(value.get_double()) : base::to_text(value);
 }
 
 std::string time_text(const base::JsonValue& value, TimeFormat format) {
-    const base::TimePoint time = time_of(value);
+    const auto instant = instant_of(value);
+    if (!instant) return number_text(value);
     switch (format) {
-        case TimeFormat::iso8601: return iso_text(time);
-        case TimeFormat::http: return base::format_time_http(time);
+        case TimeFormat::iso8601: return iso_text(*instant);
+        case TimeFormat::http: return base::format_instant_http(*instant);
         case TimeFormat::epoch: break;
     }
-    return std::to_string(std::chrono::floor<seconds>(time).time_since_epoch().count());
+    return std::to_string(instant->seconds);
 }
 
 std::string scalar_text(const model::Member& member, const base::JsonValue& value, TimeFormat otherwise) {
+    // A list where the model has a scalar names elements that no shape describes: the check refuses such
+    // parameters, and a writer that runs without it must still end.
+    if (member.shape == nullptr) {
+        return value.is_string() ? std::string(value.get_string()) : number_text(value);
+    }
     switch (member.shape->type) {
         case model::ShapeType::timestamp: return time_text(value, time_format_of(member, otherwise));
         case model::ShapeType::boolean: return value.is_bool() && value.get_bool() ? "true" : "false";
@@ -72,6 +83,21 @@ std::string scalar_text(const model::Member& member, const base::JsonValue& valu
             return value.is_string() ? base::base64_encode(std::string_view(value.get_string())) : "";
         default: return value.is_string() ? std::string(value.get_string()) : number_text(value);
     }
+}
+
+std::string header_text(std::string_view value) {
+    if (base::is_valid_utf8(value)) return std::string(value);
+    std::string out;
+    for (const char c : value) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x80U) {
+            out += c;
+        } else {
+            out += static_cast<char>(0xC0U | byte >> 6U);
+            out += static_cast<char>(0x80U | (byte & 0x3FU));
+        }
+    }
+    return out;
 }
 
 base::JsonValue read_integer(std::string_view text) {
@@ -92,19 +118,17 @@ base::JsonValue read_number(std::string_view text) {
     return base::JsonValue(text);
 }
 
-base::JsonValue time_value(base::TimePoint time) {
-    const auto whole = std::chrono::floor<seconds>(time);
-    const bool fraction = whole != std::chrono::floor<std::chrono::milliseconds>(time);
-    // Parentheses: braces would make a list of one.
-    return base::JsonValue(fraction ? base::format_time_millis(time) : base::format_time(time));
+base::JsonValue read_epoch(double seconds) {
+    const auto instant = base::instant_of_epoch(seconds);
+    return instant ? base::JsonValue(base::format_instant(*instant)) : base::JsonValue(seconds);
 }
 
 base::JsonValue read_time(std::string_view text) {
-    const auto parsed = base::parse_time(text);
-    if (parsed) return time_value(*parsed);
+    const auto instant = base::parse_instant(base::trim(text));
+    // Parentheses: braces would make a list of one.
+    if (instant) return base::JsonValue(base::format_instant(*instant));
     const base::JsonValue number = read_number(text);
-    if (number.is_number()) return time_value(base::from_epoch(number.to_number<double>()));
-    return base::JsonValue(text);
+    return number.is_number() ? read_epoch(number.to_number<double>()) : base::JsonValue(text);
 }
 
 base::JsonValue read_scalar(const model::Shape& shape, std::string_view text) {

@@ -6,7 +6,6 @@
 
 #include "aws/model/model.h"
 #include "base/json.h"
-#include "base/time.h"
 
 namespace instantstart::aws::codec {
 
@@ -21,9 +20,11 @@ std::string scalar_text(const model::Member& member, const base::JsonValue& valu
 
 // The way back. A text that is none of its type stays a string: the caller sees what the service sent.
 base::JsonValue read_scalar(const model::Shape& shape, std::string_view text);
+// The value of a header: HTTP's bytes are Latin-1 where they are not UTF-8, and what we hand on is UTF-8.
+std::string header_text(std::string_view value);
 base::JsonValue read_number(std::string_view text);
 base::JsonValue read_integer(std::string_view text);
 base::JsonValue read_time(std::string_view text);
-base::JsonValue time_value(base::TimePoint time);  // RFC 3339, with milliseconds where there are any
+base::JsonValue read_epoch(double seconds);  // RFC 3339, with three or six decimals where there are any
 
 }  // namespace instantstart::aws::codec

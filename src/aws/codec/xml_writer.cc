@@ -84,6 +84,22 @@ void write_node(pugi::xml_node parent, const model::Member& member, const std::s
     if (!text.empty()) node.text().set(text.c_str());
 }
 
+// Line ends in values, which readers of XML would turn into others. The document has none of its own.
+std::string with_line_ends_escaped(const std::string& text) {
+    if (text.find_first_of("\r\n") == std::string::npos) return text;
+    std::string out;
+    for (const char c : text) {
+        if (c == '\r') {
+            out += "&#xD;";
+        } else if (c == '\n') {
+            out += "&#xA;";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string write_xml(const model::Member& root, const std::string& name, const base::JsonValue& value) {
@@ -91,7 +107,7 @@ std::string write_xml(const model::Member& root, const std::string& name, const 
     write_node(document, root, name, value);
     std::ostringstream out;
     document.save(out, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
-    return out.str();
+    return with_line_ends_escaped(out.str());
 }
 
 }  // namespace instantstart::aws::codec

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aws/model/iam_table.h"
 #include "base/check.h"
 #include "base/embedded.h"
 #include "base/result.h"
@@ -12,15 +13,7 @@ namespace instantstart::aws::model {
 namespace {
 
 const base::JsonObject& table() {
-    static const base::JsonObject kTable = [] {
-        for (const base::EmbeddedFile& file : embedded::models()) {
-            if (file.name != "iam-actions.json") continue;
-            auto parsed = base::parse_json(file.content);
-            CHECK(parsed.has_value() && parsed.value().is_object());
-            return parsed.value().get_object();
-        }
-        return base::JsonObject();
-    }();
+    static const base::JsonObject kTable = base::get_object(iam_table(), "operations");
     return kTable;
 }
 
@@ -30,6 +23,7 @@ RequiredAction read_row(const base::JsonValue& from) {
     row.resource = base::get_string(from, "resource", "*");
     row.when = base::get_string(from, "when");
     row.unless_role = base::get_string(from, "unless_role");
+    row.makes = base::get_bool(from, "makes");
     for (const auto& entry : base::get_object(from, "condition")) {
         if (entry.value().is_string()) row.condition[std::string(entry.key())] = entry.value().get_string();
     }
@@ -62,6 +56,16 @@ std::vector<std::string> values_at(const base::JsonObject& parameters, const std
     return out;
 }
 
+// `without_scheme(path)` is the value at the path without "https://".
+std::vector<std::string> values_named(const std::string& name, const base::JsonObject& parameters) {
+    constexpr std::string_view kWithoutScheme = "without_scheme(";
+    if (!name.starts_with(kWithoutScheme)) return values_at(parameters, name);
+    auto values =
+        values_at(parameters, name.substr(kWithoutScheme.size(), name.size() - kWithoutScheme.size() - 1));
+    for (std::string& value : values) value = value.substr(value.starts_with("https://") ? 8 : 0);
+    return values;
+}
+
 // Every text that a template stands for. `missing` takes the place of a path that leads nowhere.
 std::vector<std::string> filled(const std::string& text, const base::JsonObject& parameters,
                                 const AccountPlace& place, const std::string& missing) {
@@ -77,7 +81,7 @@ std::vector<std::string> filled(const std::string& text, const base::JsonObject&
     } else if (name == "account") {
         values = {place.account};
     } else {
-        values = values_at(parameters, name);
+        values = values_named(name, parameters);
         if (values.empty()) values = {missing};
     }
     std::vector<std::string> out;
@@ -88,6 +92,25 @@ std::vector<std::string> filled(const std::string& text, const base::JsonObject&
 }
 
 }  // namespace
+
+const base::JsonObject& iam_table() {
+    static const base::JsonObject kTable = [] {
+        for (const base::EmbeddedFile& file : embedded::models()) {
+            if (file.name != "iam-actions.json") continue;
+            auto parsed = base::parse_json(file.content);
+            CHECK(parsed.has_value() && parsed.value().is_object());
+            return parsed.value().get_object();
+        }
+        return base::JsonObject();
+    }();
+    return kTable;
+}
+
+std::vector<std::string> iam_table_operations() {
+    std::vector<std::string> out;
+    for (const auto& row : table()) out.emplace_back(row.key());
+    return out;
+}
 
 std::string iam_prefix(std::string_view service) {
     static const std::map<std::string, std::string, std::less<>> kOthers = {

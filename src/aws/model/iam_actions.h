@@ -17,12 +17,16 @@ struct RequiredAction {
         resource;      // "*", or an ARN with {partition}, {region}, {account} and paths into the parameters
     std::string when;  // needed only where the parameters have something at this path; "" = always
     std::string unless_role;  // needed only while the account has no role of this name (service-linked ones)
+    bool makes = false;  // the call makes this resource: the request's tags count, it has none of its own yet
     std::map<std::string, std::string>
         condition;  // context keys of the request and their values (may hold paths)
 };
 
 // What an operation needs by the table; without a row: the action of the same name on "*".
 std::vector<RequiredAction> iam_actions(std::string_view service, std::string_view operation);
+
+// Every operation that has a row, "service:Operation".
+std::vector<std::string> iam_table_operations();
 
 struct AccountPlace {
     std::string partition, region, account;

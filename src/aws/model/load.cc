@@ -199,6 +199,7 @@ private:
             made.input_tokens = strings(from, "input_token");
             made.output_tokens = strings(from, "output_token");
             made.result_keys = strings(from, "result_key");
+            made.non_aggregate_keys = strings(from, "non_aggregate_keys");
             made.more_results = get_string(from, "more_results");
             made.limit_key = get_string(from, "limit_key");
             service_->paginators.emplace(std::string(name), std::move(made));

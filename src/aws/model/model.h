@@ -70,6 +70,7 @@ struct Shape {
 
 struct Paginator {
     std::vector<std::string> input_tokens, output_tokens, result_keys;
+    std::vector<std::string> non_aggregate_keys;  // members of the first page that belong to the whole
     std::string more_results, limit_key;
 };
 

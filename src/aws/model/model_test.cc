@@ -131,6 +131,9 @@ TEST(Pattern, means_the_whole_value_and_knows_unicode) {
     EXPECT_FALSE(part->matches("abcd"));
     EXPECT_TRUE(Pattern::compile("[a-z0-9-_.]+")->matches("a-_.9"));
     EXPECT_EQ(Pattern::compile("(unclosed"), nullptr);
+    // What is no escape makes the whole no pattern: it must not refuse values.
+    for (const char* text : {R"([\u-003])", R"(a\u00)", R"(\u)", R"([\u 0x1-z])", R"(\p{L)", R"(\u00G0)"})
+        EXPECT_EQ(Pattern::compile(text), nullptr) << text;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <boost/regex.hpp>
 #include <cctype>
 #include <cstdint>
-#include <cstdlib>
+#include <optional>
 
 namespace instantstart::aws::model {
 
@@ -43,15 +43,22 @@ void append_literal(std::wstring& out, wchar_t character) {
     out += character;
 }
 
-// The code point of `\uXXXX`; also five and six digits where AWS's authors meant the supplementary planes.
+// The code point of `\uXXXX`; also five and six digits where AWS's authors meant the supplementary planes. 0
+// where no such digits follow.
 std::size_t read_unicode_escape(const std::wstring& text, std::size_t at, std::wstring& out) {
-    std::size_t digits = 4;
-    if (text.compare(at, 5, L"10000") == 0) digits = 5;
-    if (text.compare(at, 6, L"10FFFF") == 0) digits = 6;
-    if (at + digits > text.size()) return 0;
-    const auto value = std::wcstoul(text.substr(at, digits).c_str(), nullptr, 16);
+    std::size_t count = 4;
+    if (text.compare(at, 5, L"10000") == 0) count = 5;
+    if (text.compare(at, 6, L"10FFFF") == 0) count = 6;
+    if (at + count > text.size()) return 0;
+    constexpr std::wstring_view kDigits = L"0123456789abcdef0123456789ABCDEF";
+    std::size_t value = 0;
+    for (std::size_t i = at; i < at + count; ++i) {
+        const std::size_t digit = kDigits.find(text[i]);
+        if (digit == std::wstring_view::npos) return 0;
+        value = value * 16 + digit % 16;
+    }
     append_literal(out, static_cast<wchar_t>(value == 0 ? 1 : value));
-    return digits;
+    return count;
 }
 
 // Java's dialect into Boost's: unicode escapes and classes, nested brackets, and a dash after a range, which
@@ -60,19 +67,22 @@ class Translator {
 public:
     explicit Translator(const std::wstring& text) : text_(text) {}
 
-    std::wstring run() {
+    // Empty where the text is no pattern.
+    std::optional<std::wstring> run() {
         for (at_ = 0; at_ < text_.size(); ++at_) {
             const wchar_t next = at_ + 1 < text_.size() ? text_[at_ + 1] : L'\0';
             if (text_[at_] != L'\\') {
                 plain(text_[at_]);
             } else if (next == L'u') {
-                at_ += 1 + read_unicode_escape(text_, at_ + 2, out_);
+                const std::size_t digits = read_unicode_escape(text_, at_ + 2, out_);
+                if (digits == 0) return std::nullopt;
+                at_ += 1 + digits;
                 member();
             } else if (next == L'p' && at_ + 4 < text_.size() && text_[at_ + 2] == L'{') {
                 const std::wstring members = class_members(text_[at_ + 3]);
                 out_ += in_brackets_ ? members : L"[" + members + L"]";
                 at_ = text_.find(L'}', at_);
-                if (at_ == std::wstring::npos) return {};
+                if (at_ == std::wstring::npos) return std::nullopt;
                 in_range_ = Range::ended;
             } else {
                 out_ += text_[at_];
@@ -126,7 +136,9 @@ std::unique_ptr<const Pattern> Pattern::compile(std::string_view text) {
     std::unique_ptr<Pattern> made(new Pattern());
     try {
         const std::wstring points = code_points(text);
-        made->impl_->regex.assign(Translator(points).run(), boost::regex::perl | boost::regex::no_except);
+        const auto translated = Translator(points).run();
+        if (!translated) return nullptr;
+        made->impl_->regex.assign(*translated, boost::regex::perl | boost::regex::no_except);
     } catch (const std::exception&) {
         return nullptr;
     }

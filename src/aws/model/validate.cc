@@ -4,8 +4,8 @@
 
 #include "aws/model/model.h"
 #include "aws/model/pattern.h"
+#include "base/instant.h"
 #include "base/text.h"
-#include "base/time.h"
 
 namespace instantstart::aws::model {
 
@@ -154,7 +154,7 @@ private:
 
     void check_timestamp(const base::JsonValue& value, const std::string& path) {
         if (value.is_number()) return;
-        if (!value.is_string() || !base::parse_time(std::string_view(value.get_string()))) {
+        if (!value.is_string() || !base::parse_instant(std::string_view(value.get_string()))) {
             wrong_type(path, "a time such as 2026-11-30T13:45:39Z");
         }
     }

@@ -3,8 +3,10 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <vector>
 
+#include "http/impl/parsers.h"
 #include "rt/event.h"
 
 namespace instantstart::http::impl {
@@ -85,11 +87,96 @@ Task<std::shared_ptr<Attempt>> connect(rt::Clock& clock, Target target, base::Du
     co_return unavailable("connection_refused", "no connection to " + name_of(target) + ": " + why);
 }
 
+constexpr std::size_t kTunnelHeadMost = 16384;
+
+base::Error proxy_error(const Proxy& proxy, const std::string& what) {
+    return unavailable("proxy", "the proxy " + proxy.name() + " " + what)
+        .with_hint("Check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY.");
+}
+
+std::string tunnel_head(const Target& target) {
+    Url place;
+    place.scheme = "tunnel";
+    place.host = target.host;
+    place.port = target.port;
+    std::string head = "CONNECT " + place.authority() + " HTTP/1.1\r\nHost: " + place.authority() + "\r\n";
+    if (!target.proxy->authorization.empty())
+        head += "Proxy-Authorization: " + target.proxy->authorization + "\r\n";
+    return head + "\r\n";
+}
+
+base::Error refused_tunnel(const Target& target, const Response& answer) {
+    if (answer.status == 407) return proxy_wants_user(*target.proxy);
+    return proxy_error(*target.proxy, "does not connect to " + name_of(target) + ": it answers HTTP " +
+                                          std::to_string(answer.status));
+}
+
+// Asks the proxy for a way through; afterwards the socket is as if it were the server's.
+Task<void> open_tunnel(std::shared_ptr<Attempt> attempt, Target target) {
+    const std::string head = tunnel_head(target);
+    const auto bytes = asio::buffer(head);
+    const auto [failed, sent] =
+        co_await asio::async_write(attempt->socket, bytes, asio::as_tuple(asio::use_awaitable));
+    if (failed == asio::error::operation_aborted) co_return base::cancelled_error();
+    if (failed) co_return proxy_error(*target.proxy, "broke off: " + failed.message());
+    ResponseParser parser(true);
+    std::string buffer(4096, '\0'), input, body;
+    std::size_t heard = 0;
+    while (!parser.is_header_done()) {
+        const auto room = asio::buffer(buffer);
+        const auto [code, count] =
+            co_await attempt->socket.async_read_some(room, asio::as_tuple(asio::use_awaitable));
+        if (code == asio::error::operation_aborted) co_return base::cancelled_error();
+        if (code) co_return proxy_error(*target.proxy, "closed the connection without a word");
+        heard += count;
+        input.append(buffer, 0, count);
+        const auto fed = parser.feed(input, body);
+        if (!fed.has_value() || heard > kTunnelHeadMost)
+            co_return proxy_error(*target.proxy, "does not answer as an HTTP proxy does");
+    }
+    const Response answer = parser.head();
+    if (answer.status < 200 || answer.status > 299) co_return refused_tunnel(target, answer);
+    if (!input.empty()) co_return proxy_error(*target.proxy, "sent bytes before they were asked for");
+    co_return base::ok();
+}
+
+// A connection to the proxy, and through it where TLS follows.
+Task<std::shared_ptr<Attempt>> connect_by_proxy(rt::Clock& clock, Target target, base::Duration deadline) {
+    Target nearest = target;
+    nearest.host = target.proxy->host;
+    nearest.port = target.proxy->port;
+    auto connected = co_await connect(clock, nearest, deadline);
+    if (!connected.has_value()) {
+        if (connected.error().kind == base::ErrorKind::cancelled) co_return std::move(connected).error();
+        co_return proxy_error(*target.proxy, "cannot be reached: " + connected.error().message);
+    }
+    if (!target.tls) co_return connected;
+    auto opened =
+        co_await rt::with_limit(clock, deadline - clock.monotonic(), open_tunnel(*connected, target));
+    if (opened.has_value()) co_return connected;
+    if (opened.error().kind != base::ErrorKind::deadline) co_return std::move(opened).error();
+    co_return proxy_error(*target.proxy, "does not connect to " + name_of(target) + " in time");
+}
+
 }  // namespace
+
+base::Error proxy_wants_user(const Proxy& proxy) {
+    const bool had_one = !proxy.authorization.empty();
+    return unavailable("proxy",
+                       "the proxy " + proxy.name() +
+                           (had_one ? " refuses its user and password" : " asks for a user and password") +
+                           " (HTTP 407)")
+        .with_hint(
+            "Put them into the variable: HTTPS_PROXY=http://user:password@host:port, special characters "
+            "percent-encoded.");
+}
 
 Task<std::shared_ptr<Stream>> dial(rt::Clock& clock, Target target) {
     const auto deadline = clock.monotonic() + target.timeout;
-    CO_TRY(const auto attempt, co_await connect(clock, target, deadline));
+    const bool by_proxy = target.proxy.has_value();
+    auto connected = by_proxy ? co_await connect_by_proxy(clock, target, deadline)
+                              : co_await connect(clock, target, deadline);
+    CO_TRY(const auto attempt, std::move(connected));
     boost::system::error_code ignored;
     attempt->socket.set_option(tcp::no_delay(true), ignored);
     if (!target.tls) co_return make_plain_stream(std::move(attempt->socket));
@@ -103,8 +190,11 @@ Task<std::shared_ptr<Stream>> dial(rt::Clock& clock, Target target) {
     if (stream->timed_out())
         co_return unavailable("connect_timeout", "no TLS with " + name_of(target) + " in time");
     auto& error = agreed.error();
-    co_return unavailable("tls", error.code == "tls" ? error.message : "no TLS with " + name_of(target))
-        .with_detail(error.detail);
+    base::Error failed =
+        unavailable("tls", error.code == "tls" ? error.message : "no TLS with " + name_of(target))
+            .with_detail(error.detail);
+    failed.hint = error.hint;
+    co_return failed;
 }
 
 }  // namespace instantstart::http::impl

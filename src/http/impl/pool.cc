@@ -11,8 +11,9 @@ constexpr std::size_t kIdlePerKey = 32;
 constexpr auto kIdleTime = std::chrono::seconds(45);
 
 std::string tls_key(const SendOptions& options) {
-    if (options.ca_pem.empty() && options.client_cert_pem.empty()) return {};
-    return base::sha256(options.ca_pem + '\0' + options.client_cert_pem + '\0' + options.client_key_pem);
+    if (options.ca_pem.empty() && options.client_cert_pem.empty()) return options.ca_file;
+    return base::sha256(options.ca_file + '\0' + options.ca_pem + '\0' + options.client_cert_pem + '\0' +
+                        options.client_key_pem);
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ void Pool::drop_old() {
 base::Result<std::shared_ptr<TlsContext>> Pool::tls(const SendOptions& options) {
     const auto key = tls_key(options);
     if (const auto found = contexts_.find(key); found != contexts_.end()) return found->second;
-    TRY(auto made, make_client_tls(options.ca_pem, options.client_cert_pem, options.client_key_pem));
+    TRY(auto made,
+        make_client_tls(options.ca_pem, options.ca_file, options.client_cert_pem, options.client_key_pem));
     if (contexts_.size() >= 256) contexts_.clear();  // authorities of clusters long gone
     contexts_[key] = made;
     return made;

@@ -57,8 +57,9 @@ std::shared_ptr<Stream> make_plain_stream(tcp::socket socket);
 class TlsContext;
 base::Result<std::shared_ptr<TlsContext>> make_server_tls(const std::string& cert_pem,
                                                           const std::string& key_pem);
-// `ca_pem` "" means the machine's authorities.
+// The authorities of `ca_pem`, else of `ca_file`, else the machine's.
 base::Result<std::shared_ptr<TlsContext>> make_client_tls(const std::string& ca_pem,
+                                                          const std::string& ca_file,
                                                           const std::string& cert_pem,
                                                           const std::string& key_pem);
 // The server's side where `peer_name` is empty; else the client's, which verifies that name or address.

@@ -49,7 +49,10 @@ public:
         if (!peer_name_.empty() && verified != X509_V_OK) {
             co_return base::Error(base::ErrorKind::unavailable, "tls",
                                   "the certificate of " + peer_name_ +
-                                      " is not trusted: " + X509_verify_cert_error_string(verified));
+                                      " is not trusted: " + X509_verify_cert_error_string(verified))
+                .with_hint(
+                    "Where a company's proxy signs anew, name its authorities in AWS_CA_BUNDLE or "
+                    "SSL_CERT_FILE.");
         }
         co_return tls_error("no TLS with " + (peer_name_.empty() ? "the client" : peer_name_), code);
     }
@@ -93,26 +96,35 @@ private:
     ssl::stream<tcp::socket&> tls_;
 };
 
+base::Error no_authorities(const std::string& what) {
+    return base::Error(base::ErrorKind::unavailable, "tls", what)
+        .with_hint("Install the package ca-certificates, or name a bundle in SSL_CERT_FILE.");
+}
+
+base::Result<void> load_authorities(ssl::context& context, const std::string& file,
+                                    const std::string& named_by) {
+    boost::system::error_code code;
+    context.load_verify_file(file, code);
+    if (!code) return base::ok();
+    return no_authorities("no certificate authorities can be read from " + file + named_by + ": " +
+                          code.message());
+}
+
 // The machine's authorities: what the environment names, else the places of the usual systems.
-bool load_machine_authorities(ssl::context& context) {
-    std::vector<std::string> places;
-    for (const auto* variable : {"AWS_CA_BUNDLE", "SSL_CERT_FILE"}) {
-        if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-            places.emplace_back(value);
+base::Result<void> load_machine_authorities(ssl::context& context) {
+    for (const char* variable : {"AWS_CA_BUNDLE", "SSL_CERT_FILE"}) {
+        const char* value = std::getenv(variable);
+        if (value == nullptr || *value == '\0') continue;
+        return load_authorities(context, value, std::string(", which ") + variable + " names");
     }
     for (const auto* place : {"/etc/ssl/certs/ca-certificates.crt",                 // Debian, Alpine
                               "/etc/pki/tls/certs/ca-bundle.crt",                   // Amazon Linux
                               "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Amazon Linux 2023
                               "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem"}) {
-        places.emplace_back(place);
+        if (std::ifstream(place).good() && load_authorities(context, place, "").has_value())
+            return base::ok();
     }
-    for (const auto& place : places) {
-        if (!std::ifstream(place).good()) continue;
-        boost::system::error_code code;
-        context.load_verify_file(place, code);
-        if (!code) return true;
-    }
-    return false;
+    return no_authorities("this machine has no certificate authorities");
 }
 
 base::Result<void> use_certificate(ssl::context& context, const std::string& cert_pem,
@@ -141,20 +153,19 @@ base::Result<std::shared_ptr<TlsContext>> make_server_tls(const std::string& cer
 }
 
 base::Result<std::shared_ptr<TlsContext>> make_client_tls(const std::string& ca_pem,
+                                                          const std::string& ca_file,
                                                           const std::string& cert_pem,
                                                           const std::string& key_pem) {
     auto made = make_context(ssl::context::tls_client);
     made->context.set_verify_mode(ssl::verify_peer);
-    if (ca_pem.empty()) {
-        if (!load_machine_authorities(made->context)) {
-            return base::Error(base::ErrorKind::unavailable, "tls",
-                               "this machine has no certificate authorities")
-                .with_hint("Install the package ca-certificates, or name a bundle in SSL_CERT_FILE.");
-        }
-    } else {
+    if (!ca_pem.empty()) {
         boost::system::error_code code;
         made->context.add_certificate_authority(asio::buffer(ca_pem), code);
         if (code) return tls_error("the authority's certificate cannot be read", code);
+    } else if (!ca_file.empty()) {
+        CHECK_OK(load_authorities(made->context, ca_file, ""));
+    } else {
+        CHECK_OK(load_machine_authorities(made->context));
     }
     if (!cert_pem.empty()) CHECK_OK(use_certificate(made->context, cert_pem, key_pem));
     return made;

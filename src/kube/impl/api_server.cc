@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using base::ErrorKind;
 
-constexpr int kAttempts = 4;
 constexpr auto kTokenLife = 10min;  // tokens of EKS live 15
 constexpr auto kLongestRetryAfter = 10s;
 constexpr std::size_t kMaxErrorBody = 256U << 10U;
@@ -107,7 +106,8 @@ Task<http::Response> ApiServer::send(Context context, Call call) {
             auto& error = answer.error();
             const bool network =
                 error.kind == ErrorKind::unavailable || error.kind == ErrorKind::unknown_outcome;
-            const int most = error.code == "timeout" ? 2 : kAttempts;  // a timeout has already cost much
+            // A timeout has already cost much.
+            const int most = error.code == "timeout" ? std::min(2, call.attempts) : call.attempts;
             if (attempt < most && network && is_passing(error, call.repeatable)) {
                 CO_TRY(const bool again, co_await pause(context, backoff.next(clock_)));
                 if (again) continue;
@@ -122,7 +122,7 @@ Task<http::Response> ApiServer::send(Context context, Call call) {
             fresh = true;
             continue;
         }
-        if (call.patient_on_503 && asks_to_wait(*answer) && attempt < kAttempts) {
+        if (call.patient_on_503 && asks_to_wait(*answer) && attempt < call.attempts) {
             const auto told = error_of(answer->status, "", answer->headers.get("Retry-After")).retry_after;
             const base::Duration wait =
                 told ? std::min<base::Duration>(*told, kLongestRetryAfter) : backoff.next(clock_);

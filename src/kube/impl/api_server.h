@@ -17,6 +17,7 @@ struct Call {
     bool stream = false;
     bool repeatable = true;      // may be sent again when the answer was lost
     bool patient_on_503 = true;  // 429 and 503 are waited out and tried again
+    int attempts = 4;            // where no answer comes, or one that asks to wait
     base::Duration timeout = std::chrono::seconds(60);
     base::Duration read_timeout = std::chrono::seconds(330);
 };

@@ -1,6 +1,7 @@
 #include "kube/impl/status.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/result.h"
@@ -58,6 +59,69 @@ std::string pointer_of(std::string_view field) {
     return pointer;
 }
 
+// What stands in the first quotation marks of a message.
+std::string quoted(const std::string& message) {
+    const auto begin = message.find('"');
+    const auto end = begin == std::string::npos ? begin : message.find('"', begin + 1);
+    return end == std::string::npos ? "" : message.substr(begin + 1, end - begin - 1);
+}
+
+// Refusals whose code alone says the wrong thing: an admission webhook's 403 has nothing to do with who we
+// are, a webhook that does not answer is a 500 of the API server. Known by the words of the API server.
+struct Refusal {
+    std::string_view words;
+    ErrorKind kind;
+    std::string_view code;
+    std::string_view hint;  // %s is what the message has in its first quotation marks
+};
+constexpr std::array<Refusal, 8> kRefusals = {{
+    {"failed calling webhook", ErrorKind::unavailable, "WebhookUnavailable",
+     "The cluster asks the webhook %s about every such object, and it does not answer. See whether the pods "
+     "of the operator that brings it are running; they may be waiting for nodes."},
+    {"conversion webhook", ErrorKind::unavailable, "ConversionFailed",
+     "The operator that defines this kind converts its versions by a webhook that does not answer or fails. "
+     "See whether its pods are running and its version fits the installed definitions."},
+    {"admission webhook", ErrorKind::invalid, "AdmissionDenied",
+     "The cluster's webhook %s refuses this object. Change what the message names, or have the webhook's "
+     "owner allow it."},
+    {"denied the request", ErrorKind::invalid, "AdmissionDenied",
+     "An admission policy of the cluster refuses this object. Change what the message names, or have the "
+     "policy's owner allow it."},
+    {"exceeded quota", ErrorKind::conflict, "QuotaExceeded",
+     "The namespace has a ResourceQuota that this would exceed. Remove what is not needed there, or raise "
+     "the quota."},
+    {"violates PodSecurity", ErrorKind::invalid, "PodSecurityViolated",
+     "The namespace enforces a Pod Security Standard that this pod does not keep. Use another namespace, or "
+     "relax its pod-security.kubernetes.io/enforce label."},
+    {"because it is being terminated", ErrorKind::conflict, "NamespaceTerminating",
+     "The namespace is being deleted. Wait until it is gone and make it anew, or use another."},
+    {"namespace not found", ErrorKind::not_found, "NotFound", "Make the namespace first."},
+}};
+
+void recognise(base::Error& error) {
+    for (const auto& refusal : kRefusals) {
+        if (error.message.find(refusal.words) == std::string::npos) continue;
+        error.kind = refusal.kind;
+        error.code = refusal.code;
+        error.hint = refusal.hint;
+        error.extra.erase("reason");
+        if (const auto at = error.hint.find("%s"); at != std::string::npos) {
+            const auto name = quoted(error.message);
+            if (!name.empty()) error.extra["webhook"] = name;
+            error.hint.replace(at, 2, name);
+        }
+        return;
+    }
+}
+
+void add_access_hint(base::Error& error, std::int64_t code) {
+    error.extra["reason"] = std::to_string(code);
+    error.hint = code == 401 ? "The cluster does not know this AWS identity (yet): it needs an EKS access "
+                               "entry, which takes some seconds to work."
+                             : "The EKS access entry of this AWS identity needs a policy that allows this, "
+                               "such as AmazonEKSClusterAdminPolicy.";
+}
+
 base::Error made(std::int64_t code, const JsonObject& status) {
     std::string reason = base::get_string(status, "reason");
     if (reason.empty() || reason == "Gone") reason = reason_of(code);
@@ -71,17 +135,18 @@ base::Error made(std::int64_t code, const JsonObject& status) {
     }
     if (const auto wait = base::get_int(status, "details.retryAfterSeconds"); wait > 0)
         error.retry_after = std::chrono::seconds(wait);
-    if (code == 401) {
+    if (code == 401 || code == 403) add_access_hint(error, code);
+    if (code == 429) {
         error.hint =
-            "The cluster does not know this AWS identity (yet): it needs an EKS access entry, which takes "
-            "some seconds to work.";
-        error.extra["reason"] = "401";
-    } else if (code == 403) {
-        error.hint =
-            "The EKS access entry of this AWS identity needs a policy that allows this, such as "
-            "AmazonEKSClusterAdminPolicy.";
-        error.extra["reason"] = "403";
+            "The API server takes no more requests of this priority at the moment (API Priority and "
+            "Fairness). It is asked again by itself; where it lasts, look for a client that floods it.";
     }
+    if (code >= 500) {
+        error.hint =
+            "The API server is there but cannot answer at the moment, as when its control plane is being "
+            "replaced: try again in some seconds.";
+    }
+    if (code >= 400 && code != 401) recognise(error);
     return error;
 }
 

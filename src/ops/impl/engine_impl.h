@@ -49,6 +49,8 @@ struct StepRun {
 };
 
 enum class Next : std::uint8_t { again, ended };
+// Why a step is looked at: to know whether to act, or because its schedule says so (StepCall::polling).
+enum class Look : std::uint8_t { before_act, of_schedule };
 
 class EngineImpl final : public Engine {
 public:
@@ -113,6 +115,7 @@ private:
     Task<Next> absent_turn(LivePtr live, std::size_t index, StepRun& run);
     Task<Next> act_turn(LivePtr live, std::size_t index, StepRun& run);
     Task<Next> act_now(LivePtr live, std::size_t index, StepRun& run);
+    Task<Next> act_answered(LivePtr live, std::size_t index, StepRun& run, JsonObject memory);
     Task<Next> call_failed(LivePtr live, std::size_t index, StepRun& run, Trouble& trouble,
                            base::Error error);
     Task<Next> step_done(LivePtr live, std::size_t index, StepRun& run, Observation seen);
@@ -120,7 +123,7 @@ private:
     base::Duration poll_pause(const Live& live, std::size_t index, StepRun& run);
     std::optional<base::Duration> look_time_left(const Live& live, std::size_t index) const;
     StepCall make_call(const Live& live, std::size_t index) const;
-    Task<Observation> observe(LivePtr live, std::size_t index);
+    Task<Observation> observe(LivePtr live, std::size_t index, Look look);
     Task<JsonObject> act(LivePtr live, std::size_t index);
     Task<void> take_slot();
     void give_slot();

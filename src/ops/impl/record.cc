@@ -147,6 +147,11 @@ JsonObject problem(const base::Error& error) {
     out["code"] = error.code;
     out["kind"] = base::to_string(error.kind);
     out["detail"] = error.message;
+    base::JsonArray fields;
+    for (const auto& field : error.fields) {
+        fields.push_back(JsonObject{{"pointer", field.pointer}, {"message", field.message}});
+    }
+    if (!fields.empty()) out["errors"] = std::move(fields);
     if (!error.hint.empty()) out["hint"] = error.hint;
     out["retryable"] = is_transient(error.kind);
     if (!error.aws_request_id.empty()) out["aws_request_id"] = error.aws_request_id;

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "ops/impl/engine_impl.h"
+#include "ops/proof.h"
 
 namespace instantstart::ops::impl {
 
@@ -80,10 +81,11 @@ void EngineImpl::give_slot() {
     slots_changed_.notify_all();
 }
 
-Task<Observation> EngineImpl::observe(LivePtr live, std::size_t index) {
+Task<Observation> EngineImpl::observe(LivePtr live, std::size_t index, Look look) {
     CO_CHECK_OK(co_await take_slot());
     base::Result<Observation> seen;
     StepCall call = make_call(*live, index);
+    call.polling = look == Look::of_schedule;
     try {
         seen = co_await live->steps[index].observe(std::move(call));
     } catch (const std::exception& failure) {
@@ -107,7 +109,8 @@ Task<JsonObject> EngineImpl::act(LivePtr live, std::size_t index) {
 }
 
 Task<Next> EngineImpl::turn(LivePtr live, std::size_t index, StepRun& run) {
-    auto seen = co_await observe(live, index);
+    const bool settles = run.in_progress_since || live->record.steps[index].outcome == Outcome::known;
+    auto seen = co_await observe(live, index, settles ? Look::of_schedule : Look::before_act);
     if (!seen) co_return co_await call_failed(live, index, run, run.observing, std::move(seen.error()));
     run.observing.over();
     run.pausing.over();
@@ -203,7 +206,7 @@ Task<Next> EngineImpl::act_turn(LivePtr live, std::size_t index, StepRun& run) {
     }
     if (interrupted(*live)) co_return Next::again;
     leases_.insert(lease);
-    auto seen = co_await observe(live, index);
+    auto seen = co_await observe(live, index, Look::before_act);
     base::Result<Next> next = Next::again;
     if (seen && seen->presence == Presence::absent) next = co_await act_now(live, index, run);
     leases_.erase(lease);
@@ -229,13 +232,9 @@ Task<Next> EngineImpl::act_now(LivePtr live, std::size_t index, StepRun& run) {
         ++acting_;
         made = co_await act(live, index);
     }
-    auto written = base::ok();
+    base::Result<Next> answered = Next::again;
     if (made) {
-        row.memory = std::move(*made);
-        row.outcome = Outcome::known;
-        run.acting.over();
-        run.poll.reset();
-        written = co_await persist(live);
+        answered = co_await act_answered(live, index, run, std::move(*made));
     } else if (acts && was_executed_perhaps(made.error().kind)) {
         row.outcome = Outcome::unknown;
     } else {
@@ -248,9 +247,25 @@ Task<Next> EngineImpl::act_now(LivePtr live, std::size_t index, StepRun& run) {
         --acting_;
         acts_changed_.notify_all();
     }
-    if (!written) co_return written.error();
-    if (!acts || made) co_return Next::again;
+    if (!acts || made) co_return answered;
     co_return co_await call_failed(live, index, run, run.acting, std::move(made.error()));
+}
+
+Task<Next> EngineImpl::act_answered(LivePtr live, std::size_t index, StepRun& run, JsonObject memory) {
+    StepRow& row = live->record.steps[index];
+    row.outcome = Outcome::known;
+    run.acting.over();
+    run.poll.reset();
+    const JsonValue* proof = memory.if_contains(kProof);
+    if (proof == nullptr) {
+        row.memory = std::move(memory);
+        CO_CHECK_OK(co_await persist(live));
+        co_return Next::again;
+    }
+    Observation seen = done(proof->as_object());
+    memory.erase(kProof);
+    row.memory = std::move(memory);
+    co_return co_await step_done(live, index, run, std::move(seen));
 }
 
 Task<Next> EngineImpl::call_failed(LivePtr live, std::size_t index, StepRun& run, Trouble& trouble,
@@ -260,6 +275,9 @@ Task<Next> EngineImpl::call_failed(LivePtr live, std::size_t index, StepRun& run
     if (error.kind == base::ErrorKind::cancelled) co_return error;
     if (settings_.pauses && settings_.pauses(error)) {
         row.condition = {{"type", "CredentialsExpired"}, {"message", error.message}};
+        // How long it takes to sign in again is not counted as trouble of the calls.
+        run.observing.over();
+        run.acting.over();
         set_state(*live, row, State::waiting, error.message);
         publish(*live);
         CO_CHECK_OK(co_await rest(live, 2 * run.pausing.backoff.next(clock_)));
@@ -272,7 +290,9 @@ Task<Next> EngineImpl::call_failed(LivePtr live, std::size_t index, StepRun& run
     if (clock_.monotonic() - *trouble.since > (transient ? kRetryBudget : step.wait_budget)) {
         co_return co_await step_failed(live, index, std::move(error));
     }
-    base::Duration pause = trouble.backoff.next(clock_);
+    // What is on its way is looked at by its schedule: a look that was missed is no reason to look sooner.
+    const bool missed_look = transient && &trouble == &run.observing && run.in_progress_since;
+    base::Duration pause = missed_look ? poll_pause(*live, index, run) : trouble.backoff.next(clock_);
     if (waits) pause = std::min<base::Duration>(pause, kWaitPause);
     if (error.retry_after) pause = std::max<base::Duration>(pause, *error.retry_after);
     set_state(*live, row, State::waiting, "trying again: " + error.message);
@@ -299,7 +319,7 @@ Task<Next> EngineImpl::step_failed(LivePtr live, std::size_t index, base::Error 
     StepRow& row = live->record.steps[index];
     row.state = State::failed;
     row.ended_at = clock_.now();
-    row.error = problem(error);
+    row.error = problem(settings_.explain ? settings_.explain(error) : error);
     row.condition.clear();
     base::log(base::LogLevel::warn, "step_failed",
               {{"operation", live->record.id}, {"step", row.id}, {"error", error.chain()}});

@@ -93,6 +93,41 @@ http::Response fail_node(WorldImpl& world, const std::string& instance, const Js
     return done();
 }
 
+http::Response publish_image(WorldImpl& world) {
+    auto* nodes = dynamic_cast<NodeControl*>(world.service("sagemaker"));
+    if (nodes == nullptr) return problem(404, base::not_found_error("the SageMaker service"));
+    nodes->publish_image();
+    return done();
+}
+
+http::Response put_plan(WorldImpl& world, const JsonObject& body) {
+    static constexpr const char* kStatuses[] = {"Pending", "Scheduled", "Active", "Expired", "Failed"};
+    auto* nodes = dynamic_cast<NodeControl*>(world.service("sagemaker"));
+    if (nodes == nullptr) return problem(404, base::not_found_error("the SageMaker service"));
+    PlanSpec spec;
+    spec.name = base::get_string(body, "name");
+    spec.instance_type = base::get_string(body, "instance_type");
+    spec.zone = base::get_string(body, "zone");
+    spec.status = base::get_string(body, "status", "Active");
+    spec.count = base::get_int(body, "count", 1);
+    spec.start_in_hours = base::get_int(body, "start_in_hours");
+    spec.hours = base::get_int(body, "hours", 24);
+    const domain::InstanceType* type = domain::find_instance_type(spec.instance_type);
+    if (spec.name.empty()) return problem(400, base::invalid_field("/name", "a name is needed"));
+    if (type == nullptr || !type->training_plan)
+        return problem(400, base::invalid_field("/instance_type", "a type that training plans offer"));
+    if (spec.zone.empty()) return problem(400, base::invalid_field("/zone", "a zone is needed"));
+    if (spec.count < 1 || spec.count > 256) return problem(400, base::invalid_field("/count", "1 to 256"));
+    if (spec.hours < 1 || spec.start_in_hours < 0)
+        return problem(400, base::invalid_field("/hours", "1 or more, and start_in_hours 0 or more"));
+    bool known = false;
+    for (const char* status : kStatuses) known = known || spec.status == status;
+    if (!known)
+        return problem(400, base::invalid_field("/status", "Pending, Scheduled, Active, Expired or Failed"));
+    nodes->put_plan(spec);
+    return done();
+}
+
 http::Response set_capacity(WorldImpl& world, const JsonObject& body) {
     const std::string type = base::get_string(body, "instance_type");
     const std::string zone = base::get_string(body, "zone");
@@ -141,6 +176,49 @@ http::Response append_log(WorldImpl& world, const std::vector<std::string>& path
     return done();
 }
 
+// POST clusters/{name}/compact.
+http::Response compact(WorldImpl& world, const std::string& cluster) {
+    if (!world.options().compact) return problem(404, base::not_found_error("the Kubernetes side"));
+    const auto compacted = world.options().compact(cluster);
+    return compacted.has_value() ? done() : problem(404, compacted.error());
+}
+
+// GET clusters/{name}.
+http::Response figures(WorldImpl& world, const std::string& cluster) {
+    if (!world.options().figures) return problem(404, base::not_found_error("the Kubernetes side"));
+    const auto found = world.options().figures(cluster);
+    return found.has_value() ? json(200, *found) : problem(404, found.error());
+}
+
+// POST clusters/{name}/churn.
+http::Response churn(WorldImpl& world, const std::string& cluster, const JsonObject& body) {
+    constexpr double kMostPerSecond = 10'000, kMostSeconds = 86'400;
+    const auto number = [&body](std::string_view key, double most) -> std::optional<double> {
+        const JsonValue* given = body.if_contains(key);
+        if (given == nullptr || !given->is_number()) return std::nullopt;
+        const auto value = given->to_number<double>();
+        return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+    };
+    const auto rate = number("changes_per_second", kMostPerSecond), seconds = number("seconds", kMostSeconds);
+    if (!rate) return problem(400, base::invalid_field("/changes_per_second", "a number from 0 to 10000"));
+    if (!seconds) return problem(400, base::invalid_field("/seconds", "a number from 0 to 86400"));
+    if (!world.options().churn) return problem(404, base::not_found_error("the Kubernetes side"));
+    const base::Duration length(static_cast<std::int64_t>(*seconds * 1e9));
+    const auto begun = world.options().churn(cluster, *rate, length);
+    return begun.has_value() ? done() : problem(404, begun.error());
+}
+
+// POST clusters/{name}/images: what cannot be pulled there from now on.
+http::Response fail_images(WorldImpl& world, const std::string& cluster, const JsonObject& body) {
+    if (!world.options().fail_images) return problem(404, base::not_found_error("the Kubernetes side"));
+    const auto set = world.options().fail_images(cluster, base::get_string(body, "prefix"),
+                                                 base::get_string(body, "failure"));
+    if (!set.has_value())
+        return problem(set.error().kind == base::ErrorKind::not_found ? 404 : 400, set.error());
+    world.touched();
+    return done();
+}
+
 http::Response restore(WorldImpl& world, const http::Request& request) {
     auto state = base::parse_json(request.body, 128);
     if (!state) return problem(400, state.error());
@@ -156,6 +234,7 @@ http::Response get(WorldImpl& world, const http::Request& request, const std::ve
     if (path[0] == "clock") return clock_state(world);
     if (path[0] == "faults") return json(200, JsonObject{{"faults", world.faults().list()}});
     if (path[0] == "snapshot") return json(200, world.snapshot());
+    if (path[0] == "clusters" && path.size() == 2) return figures(world, path[1]);
     return problem(404, base::not_found_error("the path"));
 }
 
@@ -168,6 +247,8 @@ http::Response post(WorldImpl& world, const http::Request& request, const std::v
         if (path[0] == "faults") return add_fault(world, *body);
         if (path[0] == "capacity") return set_capacity(world, *body);
         if (path[0] == "quotas") return set_quota(world, *body);
+        if (path[0] == "images") return publish_image(world);
+        if (path[0] == "training-plans") return put_plan(world, *body);
         if (path[0] == "reset") {
             world.reset();
             return done();
@@ -176,6 +257,10 @@ http::Response post(WorldImpl& world, const http::Request& request, const std::v
     if (path.size() == 3 && path[0] == "nodes" && path[2] == "fail") return fail_node(world, path[1], *body);
     if (path.size() == 6 && path[0] == "clusters" && path[2] == "pods" && path[5] == "log")
         return append_log(world, path, *body);
+    if (path.size() == 3 && path[0] == "clusters" && path[2] == "compact") return compact(world, path[1]);
+    if (path.size() == 3 && path[0] == "clusters" && path[2] == "churn") return churn(world, path[1], *body);
+    if (path.size() == 3 && path[0] == "clusters" && path[2] == "images")
+        return fail_images(world, path[1], *body);
     return problem(404, base::not_found_error("the path"));
 }
 
@@ -187,7 +272,8 @@ http::Response control(WorldImpl& world, const http::Request& request) {
          base::split(request.path().substr(std::string_view("/_twin/").size()), '/'))
         path.push_back(base::percent_decode(part));
     if (path.empty()) path.emplace_back();
-    if (request.method == "GET" && path.size() == 1) return get(world, request, path);
+    if (request.method == "GET" && (path.size() == 1 || path[0] == "clusters"))
+        return get(world, request, path);
     if (request.method == "POST") return post(world, request, path);
     if (request.method == "DELETE" && path.size() == 2 && path[0] == "faults") {
         if (world.faults().remove(path[1])) return done();

@@ -196,6 +196,8 @@ void Dispatcher::identify(Exchange& exchange) const {
     exchange.region = world_.region();
     if (const auto* signature = std::get_if<Signature>(&read)) {
         exchange.service = by_signing_name(signature->service);
+        // The one service that has its home elsewhere: it must know whether it was asked there.
+        if (signature->service == "pricing") exchange.region = signature->region;
         return;
     }
     const std::string target = exchange.request.headers.get("x-amz-target");

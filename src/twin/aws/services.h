@@ -12,6 +12,21 @@
 
 namespace instantstart::twin {
 
+// A training plan that the control puts into the account as if it had been bought.
+struct PlanSpec {
+    PlanSpec() = default;
+    std::string name, instance_type, zone, status = "Active";
+    std::int64_t count = 1, start_in_hours = 0, hours = 24;
+};
+
+// What EKS's add-ons see of HyperPod. The SageMaker service implements it.
+class HyperPodView {
+public:
+    virtual ~HyperPodView() = default;
+    // The ARN of the HyperPod cluster on this EKS cluster; "" where there is none.
+    virtual std::string cluster_on(std::string_view eks_cluster_arn) const = 0;
+};
+
 // Broken hardware as HyperPod would see it. The SageMaker service implements it beside Service.
 class NodeControl {
 public:
@@ -20,6 +35,9 @@ public:
     // instance.
     virtual base::Result<void> fail_node(const std::string& instance_id, const std::string& fault,
                                          std::optional<std::int64_t> code) = 0;
+    // AWS publishes a new version of HyperPod's images: groups that use them can be updated.
+    virtual void publish_image() = 0;
+    virtual void put_plan(const PlanSpec& spec) = 0;
 };
 
 // Order of loading a saved state: iam, then ec2, eks, sagemaker, the others, then what the Kubernetes
@@ -34,5 +52,8 @@ std::unique_ptr<Service> make_s3(World& world);
 std::unique_ptr<Service> make_service_quotas(World& world);
 std::unique_ptr<Service> make_logs(World& world);
 std::unique_ptr<Service> make_elbv2(World& world);
+std::unique_ptr<Service> make_fsx(World& world);
+std::unique_ptr<Service> make_amp(World& world);
+std::unique_ptr<Service> make_pricing();
 
 }  // namespace instantstart::twin

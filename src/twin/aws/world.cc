@@ -12,7 +12,12 @@ namespace {
 
 constexpr base::Duration kSaveDelay = std::chrono::milliseconds(300);
 constexpr base::Duration kSaveInterval = std::chrono::seconds(2);
+constexpr int kPauseFactor = 20;  // after a save, times what it took
 constexpr base::Duration kIdle = std::chrono::hours(1);
+
+void log_unsaved(const base::Error& error) {
+    base::log(base::LogLevel::error, "twin_state_not_saved", {{"error", error.chain()}});
+}
 
 base::Duration scaled(base::Duration duration, double factor) {
     return base::Duration(static_cast<std::int64_t>(static_cast<double>(duration.count()) * factor));
@@ -205,9 +210,34 @@ rt::Task<void> WorldImpl::run_saver() {
         }
         CO_CHECK_OK(co_await clock_.sleep(kSaveDelay));
         const std::int64_t revision = options_.more_revision ? options_.more_revision() : 0;
-        if (dirty_ || revision != saved_revision_) save_now();
+        const base::Duration began = clock_.monotonic();
+        if (dirty_ || revision != saved_revision_) CO_CHECK_OK(co_await save_apart());
         saved_revision_ = revision;
+        // The account of a large fleet is written seldom: its size must not keep the machine busy.
+        CO_CHECK_OK(co_await clock_.sleep(kPauseFactor * (clock_.monotonic() - began)));
     }
+}
+
+// Text and file are made beside the loop, which goes on answering.
+rt::Task<void> WorldImpl::save_apart() {
+    dirty_ = false;
+    auto own = own_snapshot();
+    auto more = options_.more_saver ? options_.more_saver() : std::function<std::string()>();
+    std::function<base::Result<bool>()> work = [own = std::move(own), more = std::move(more),
+                                                write = options_.write]() -> base::Result<bool> {
+        auto text = base::to_text(own);
+        if (more) {
+            text.back() = ',';
+            text += "\"more\":" + more() + "}";
+        }
+        CHECK_OK(write(text));
+        return true;
+    };
+    auto written = co_await writer_.run<bool>(std::move(work));
+    if (written) co_return base::ok();
+    if (written.error().kind == base::ErrorKind::cancelled) co_return std::move(written).error();
+    log_unsaved(written.error());
+    co_return base::ok();
 }
 
 void WorldImpl::save_now() {
@@ -215,8 +245,7 @@ void WorldImpl::save_now() {
     if (!options_.write) return;
     const std::string text = base::to_text(snapshot());
     auto written = options_.write(text);
-    if (!written)
-        base::log(base::LogLevel::error, "twin_state_not_saved", {{"error", written.error().chain()}});
+    if (!written) log_unsaved(written.error());
 }
 
 JsonArray WorldImpl::save_timers() const {
@@ -245,6 +274,12 @@ void WorldImpl::load_timers(const JsonArray& timers) {
 }
 
 JsonValue WorldImpl::snapshot() const {
+    JsonObject out = own_snapshot();
+    if (options_.save_more) out["more"] = options_.save_more();
+    return out;
+}
+
+JsonObject WorldImpl::own_snapshot() const {
     JsonObject services;
     for (const auto& service : services_) services[service->name()] = service->save();
     JsonArray capacity;
@@ -260,7 +295,6 @@ JsonValue WorldImpl::snapshot() const {
     out["capacity"] = std::move(capacity);
     out["quotas"] = quotas_.save();
     out["journal"] = journal_.save();
-    if (options_.save_more) out["more"] = options_.save_more();
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rt/blocking.h"
 #include "rt/event.h"
 #include "rt/task_group.h"
 #include "twin/aws/faults.h"
@@ -33,12 +34,22 @@ struct WorldOptions {
     // Asked for what the state holds beyond the services (the Kubernetes clusters), and to write the whole of
     // it.
     std::function<base::JsonValue()> save_more;
+    // The text of save_more() as it is now, which may be made on another thread; empty: nothing more.
+    std::function<std::function<std::string()>()> more_saver;
     std::function<void(const base::JsonValue&)> load_more;
     std::function<base::Result<void>(const std::string& text)> write;  // empty: nothing is kept
     // Grows when that more has changed, since its own controllers change it without a call.
     std::function<std::int64_t()> more_revision;
     std::function<void(double speed)> on_speed;
     std::function<base::Result<void>(const PodOutput&)> append_log;
+    std::function<base::Result<void>(const std::string& cluster)> compact;
+    std::function<base::Result<base::JsonObject>(const std::string& cluster)> figures;
+    std::function<base::Result<void>(const std::string& cluster, double changes_per_second,
+                                     base::Duration length)>
+        churn;
+    std::function<base::Result<void>(const std::string& cluster, const std::string& prefix,
+                                     const std::string& failure)>
+        fail_images;
 };
 
 class WorldImpl final : public World {
@@ -102,6 +113,8 @@ private:
     rt::Task<void> run_timers();
     rt::Task<void> run_saver();
     void save_now();
+    rt::Task<void> save_apart();
+    JsonObject own_snapshot() const;  // without what `save_more` gives
     JsonArray save_timers() const;
     void load_timers(const JsonArray& timers);
 
@@ -119,6 +132,7 @@ private:
     std::map<std::pair<std::string, std::string>, std::int64_t, std::less<>> capacity_;
     bool dirty_ = false;
     std::int64_t saved_revision_ = 0;
+    rt::BlockingPool writer_{1};
     rt::Event timer_changed_, save_wanted_;
     rt::TaskGroup tasks_;  // last
 };

@@ -43,6 +43,44 @@ std::optional<User> authenticate(const ClusterState& state, const http::Request&
     return anonymous;
 }
 
+// Who the caller asks to be taken for, by the Impersonate headers; 403 where he may not.
+base::Result<User> impersonated(const ClusterState& state, const http::Request& request, User caller) {
+    const auto name = request.headers.get("Impersonate-User");
+    const auto groups = request.headers.all("Impersonate-Group");
+    if (name.empty()) {
+        if (groups.empty()) return caller;
+        return bad_request("requested [{Group    }] without impersonating a user");
+    }
+    constexpr std::string_view kAccount = "system:serviceaccount:";
+    const auto account = name.starts_with(kAccount)
+                             ? base::split(std::string_view(name).substr(kAccount.size()), ':')
+                             : std::vector<std::string>();
+    const auto check = [&](const char* resource, const std::string& whom,
+                           const std::string& ns) -> base::Result<void> {
+        Attributes asked;
+        asked.verb = "impersonate";
+        asked.resource = resource;
+        asked.name = whom;
+        asked.ns = ns;
+        if (is_authorised(state.store, caller, asked)) return base::ok();
+        const Kind kind("", resource);
+        return forbidden(std::string(resource) + " \"" + whom + "\" is forbidden: " + refusal(caller, asked),
+                         kind, whom);
+    };
+    User user;
+    user.name = name;
+    user.groups = groups;
+    if (account.size() == 2) {
+        CHECK_OK(check("serviceaccounts", account[1], account[0]));
+        if (groups.empty()) user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + account[0]};
+    } else {
+        CHECK_OK(check("users", name, ""));
+    }
+    for (const auto& group : groups) CHECK_OK(check("groups", group, ""));
+    user.groups.emplace_back(name == "system:anonymous" ? "system:unauthenticated" : "system:authenticated");
+    return user;
+}
+
 Attributes attributes_of(const ApiCall& call) {
     Attributes out;
     if (!call.is_resource()) {
@@ -61,10 +99,14 @@ Attributes attributes_of(const ApiCall& call) {
 
 base::Error refused(const ApiCall& call, const Attributes& asked) {
     const Kind kind(call.group, call.plural);
-    auto subject = call.is_resource() ? qualified(kind) : "forbidden";
-    if (call.is_resource() && !call.name.empty()) subject += " \"" + call.name + "\"";
-    const auto text = call.is_resource() ? subject + " is forbidden: " + refusal(call.user, asked)
-                                         : "forbidden: " + refusal(call.user, asked);
+    if (!call.is_resource()) {
+        auto error = forbidden("forbidden: " + refusal(call.user, asked), kind, "");
+        error.extra["details"] = JsonObject();
+        return error;
+    }
+    auto subject = qualified(kind);
+    if (!call.name.empty()) subject += " \"" + call.name + "\"";
+    const auto text = subject + " is forbidden: " + refusal(call.user, asked);
     return forbidden(text, kind, call.name);
 }
 
@@ -96,7 +138,21 @@ http::Response answer_subresource(const StatePtr& state, const ApiCall& call) {
     return error_response(method_not_allowed());
 }
 
+// What is asked for must be something that there is: JSON in one of its forms, or what counts as any.
+bool is_acceptable(std::string_view accept) {
+    if (accept.empty()) return true;
+    for (auto word : {"json", "yaml", "protobuf", "*/*", "application/*", "cbor"}) {
+        if (accept.find(word) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
 http::Response answer_resource(const StatePtr& state, ApiCall& call) {
+    if (call.subresource != "log" && !is_acceptable(call.request.headers.get("Accept")))
+        return error_response(
+            server_error(406, "NotAcceptable",
+                         "only the following media types are accepted: application/json, application/yaml, "
+                         "application/vnd.kubernetes.protobuf"));
     if (call.kind == nullptr) return error_response(no_such_path());
     if (!call.kind->namespaced && !call.ns.empty()) return error_response(no_such_path());
     if (!call.subresource.empty()) return answer_subresource(state, call);
@@ -108,7 +164,7 @@ http::Response answer_resource(const StatePtr& state, ApiCall& call) {
     }
     // A watch on one object, as older clients ask it, is a watch with a selector.
     if (call.is_watch()) return answer_watch(state, call);
-    if (call.method == "GET" || call.method == "HEAD") return answer_read(state, call);
+    if (call.method == "GET") return answer_read(state, call);
     if (call.method == "DELETE") return answer_delete(state, call);
     if (call.method == "POST" && !named) return answer_write(state, call);
     if ((call.method == "PUT" || call.method == "PATCH") && named) return answer_write(state, call);
@@ -145,7 +201,9 @@ http::Response answer(StatePtr state, http::Request request, std::string_view pa
     auto user = authenticate(*state, request, path);
     call = parse_call(std::move(request), path, state->kinds);
     if (!user) return error_response(server_error(401, "Unauthorized", "Unauthorized"));
-    call.user = std::move(*user);
+    auto acting = impersonated(*state, call.request, std::move(*user));
+    if (!acting.has_value()) return error_response(acting.error());
+    call.user = std::move(*acting);
     const auto asked = attributes_of(call);
     const bool open = is_health(call.path);
     if (!open && !is_authorised(state->store, call.user, asked)) return error_response(refused(call, asked));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 
 #include "rt/testing.h"
@@ -175,7 +176,7 @@ TEST_F(ApiServerTest, apply_owns_fields_and_conflicts_until_forced) {
     const auto before = base::get_string(after, "metadata.resourceVersion");
     EXPECT_EQ(base::get_string(json(apply("one", head + R"({"c":"3"}})")), "metadata.resourceVersion"),
               before);
-    EXPECT_EQ(ask("PATCH", kConfigMaps + "/c", head + "{}}", "application/apply-patch+yaml").status, 400);
+    EXPECT_EQ(ask("PATCH", kConfigMaps + "/c", head + "{}}", "application/apply-patch+yaml").status, 422);
 }
 
 TEST_F(ApiServerTest, apply_reads_yaml) {
@@ -218,6 +219,7 @@ TEST_F(ApiServerTest, selectors_choose_and_bad_ones_are_refused) {
 TEST_F(ApiServerTest, pages_continue_until_the_token_is_too_old) {
     const auto first = json(ask("GET", "/api/v1/namespaces?limit=3"));
     EXPECT_EQ(base::get_array(first, "items").size(), 3U);
+    EXPECT_EQ(base::get_int(first, "metadata.remainingItemCount"), 1);
     const auto token = base::get_string(first, "metadata.continue");
     const auto second = json(ask("GET", "/api/v1/namespaces?limit=3&continue=" + token));
     EXPECT_EQ(base::get_array(second, "items").size(), 1U);
@@ -269,12 +271,14 @@ TEST_F(ApiServerTest, definition_brings_a_kind_and_takes_its_objects_with_it) {
             R"({"spec":{"type":"object","required":["size"],"properties":{"size":{"type":"integer",)"
             R"("minimum":1},"mode":{"type":"string","default":"a","enum":["a","b"]}}}}}}}]}})");
     ASSERT_EQ(made.status, 201) << made.body;
-    const auto bad = json(
-        ask("POST", "/apis/x.io/v1/things", R"({"metadata":{"name":"t"},"spec":{"size":0,"mode":"c"}})"));
+    const auto bad = json(ask(
+        "POST", "/apis/x.io/v1/things",
+        R"({"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":0,"mode":"c"}})"));
     EXPECT_EQ(base::get_array(bad, "details.causes").size(), 2U) << base::to_text(bad);
     const auto good =
         json(ask("POST", "/apis/x.io/v1/things",
-                 R"({"metadata":{"name":"t","finalizers":["x.io/f"]},"spec":{"size":2,"odd":1}})"));
+                 R"({"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"t","finalizers":["x.io/f"]},)"
+                 R"("spec":{"size":2,"odd":1}})"));
     EXPECT_EQ(base::to_text(base::get_object(good, "spec")), R"({"size":2,"mode":"a"})");
     EXPECT_EQ(ask("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.x.io").status,
               200);
@@ -341,6 +345,150 @@ TEST_F(ApiServerTest, store_returns_as_it_was_saved) {
     ask("DELETE", kConfigMaps + "/c");
     state_->store.load(saved);
     EXPECT_EQ(base::get_string(json(ask("GET", kConfigMaps + "/c")), "data.a"), "1");
+}
+
+TEST_F(ApiServerTest, list_shows_the_state_at_an_exact_revision) {
+    for (auto name : {"a", "b"})
+        ask("POST", kConfigMaps, std::string(R"({"metadata":{"name":")") + name + R"("},"data":{"i":"1"}})");
+    const auto then = std::to_string(state_->store.revision());
+    ask("PATCH", kConfigMaps + "/a", R"({"data":{"i":"2"}})", "application/merge-patch+json");
+    ask("DELETE", kConfigMaps + "/b");
+    ask("POST", kConfigMaps, R"({"metadata":{"name":"c"}})");
+    const auto exact = json(ask("GET", kConfigMaps + "?resourceVersionMatch=Exact&resourceVersion=" + then));
+    const auto& items = base::get_array(exact, "items");
+    ASSERT_EQ(items.size(), 3U) << base::to_text(exact);  // with the authority
+    EXPECT_EQ(base::get_string(items[0], "data.i"), "1");
+    EXPECT_EQ(base::get_string(items[1], "metadata.name"), "b");
+    EXPECT_EQ(base::get_string(exact, "metadata.resourceVersion"), then);
+    EXPECT_EQ(ask("GET", kConfigMaps + "?resourceVersionMatch=Exact").status, 422);
+    EXPECT_EQ(ask("GET", kConfigMaps + "?resourceVersion=999999999").status, 504);
+    EXPECT_EQ(ask("GET", kConfigMaps + "?resourceVersion=abc").status, 400);
+    state_->store.compact();
+    EXPECT_EQ(ask("GET", kConfigMaps + "?resourceVersionMatch=Exact&resourceVersion=" + then).status, 410);
+}
+
+TEST_F(ApiServerTest, continued_page_shows_the_list_as_it_was) {
+    for (auto name : {"a", "b", "c"})
+        ask("POST", kConfigMaps, std::string(R"({"metadata":{"name":")") + name + R"("}})");
+    const auto first = json(ask("GET", kConfigMaps + "?limit=1"));
+    const auto token = base::get_string(first, "metadata.continue");
+    ask("DELETE", kConfigMaps + "/c");
+    const auto rest = json(ask("GET", kConfigMaps + "?limit=10&continue=" + token));
+    EXPECT_EQ(base::get_array(rest, "items").size(), 3U);
+    state_->store.compact();
+    const auto late = json(ask("GET", kConfigMaps + "?limit=10&continue=" + token));
+    EXPECT_EQ(base::get_string(late, "reason"), "Expired");
+    const auto onward = base::get_string(late, "metadata.continue");
+    const auto present = json(ask("GET", kConfigMaps + "?limit=10&continue=" + onward));
+    EXPECT_EQ(base::get_array(present, "items").size(), 2U) << base::to_text(present);
+}
+
+TEST_F(ApiServerTest, long_list_comes_in_pieces_and_shows_one_moment) {
+    const Kind maps("", "configmaps");
+    for (int i = 0; i < 1200; ++i) {
+        JsonObject map{{"metadata", JsonObject{{"name", "m" + std::to_string(i)}, {"namespace", "default"}}}};
+        ASSERT_TRUE(state_->store.create(maps, std::move(map)).has_value());
+    }
+    auto list = ask("GET", kConfigMaps);
+    auto watch =
+        ask("GET",
+            kConfigMaps +
+                "?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    ask("DELETE", kConfigMaps + "/m7");
+    ASSERT_NE(list.stream, nullptr);
+    std::string body;
+    for (auto piece = read(list); !piece.empty(); piece = read(list)) body += piece;
+    list.body = body;
+    EXPECT_EQ(base::get_array(json(list), "items").size(), 1201U);  // with the authority
+    std::size_t lines = 0;
+    std::string last;
+    while (last.find("initial-events-end") == std::string::npos) {
+        last = read(watch);
+        ASSERT_NE(last, "");
+        lines += static_cast<std::size_t>(std::count(last.begin(), last.end(), '\n'));
+    }
+    EXPECT_EQ(lines, 1202U);  // and the bookmark
+    EXPECT_NE(read(watch).find(R"("type":"DELETED")"), std::string::npos);
+}
+
+// The official Python client writes booleans its own way.
+TEST_F(ApiServerTest, watch_is_asked_for_in_any_spelling) {
+    for (auto word : {"true", "1", "True", "TRUE"})
+        EXPECT_NE(ask("GET", kConfigMaps + "?watch=" + word).stream, nullptr) << word;
+    EXPECT_NE(ask("GET", "/api/v1/watch/namespaces/default/configmaps").stream, nullptr);
+    EXPECT_EQ(ask("GET", kConfigMaps + "?watch=false").stream, nullptr);
+}
+
+TEST_F(ApiServerTest, object_that_leaves_a_selection_is_shown_as_it_was_last_in_it) {
+    const auto revision = std::to_string(state_->store.revision());
+    auto watch = ask("GET", kConfigMaps + "?watch=1&labelSelector=x%3D1&resourceVersion=" + revision);
+    ask("POST", kConfigMaps, R"({"metadata":{"name":"c","labels":{"x":"1"}}})");
+    read(watch);
+    ask("PATCH", kConfigMaps + "/c", R"({"metadata":{"labels":{"x":"2"}}})", "application/merge-patch+json");
+    const auto event = base::parse_json(read(watch));
+    ASSERT_TRUE(event.has_value());
+    EXPECT_EQ(base::get_string(*event, "type"), "DELETED");
+    EXPECT_EQ(base::get_string(*event, "object.metadata.labels.x"), "1");
+}
+
+TEST_F(ApiServerTest, caller_may_be_taken_for_another) {
+    http::Request request;
+    request.target = kConfigMaps;
+    request.headers.set("Authorization", "Bearer admin");
+    request.headers.set("Impersonate-User", "bob");
+    ApiCall call;
+    const auto path = request.path();
+    const auto refused = answer(state_, request, path, call);
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_NE(refused.body.find("User \\\"bob\\\" cannot list"), std::string::npos) << refused.body;
+    request.headers.set("Authorization", "Bearer bob");
+    EXPECT_NE(answer(state_, request, path, call).body.find("cannot impersonate"), std::string::npos);
+}
+
+TEST_F(ApiServerTest, unmanaged_object_belongs_to_whoever_was_before_the_first_apply) {
+    ask("POST", kConfigMaps, R"({"metadata":{"name":"c"},"data":{"a":"1"}})");
+    ask("PATCH", kConfigMaps + "/c", R"([{"op":"replace","path":"/metadata/managedFields","value":[{}]}])",
+        "application/json-patch+json");
+    const auto clash =
+        apply("one", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"2"}})");
+    EXPECT_EQ(clash.status, 409);
+    EXPECT_NE(clash.body.find("before-first-apply"), std::string::npos) << clash.body;
+}
+
+TEST_F(ApiServerTest, options_of_a_write_are_checked) {
+    const std::string body = R"({"metadata":{"name":"c"}})";
+    EXPECT_EQ(ask("POST", kConfigMaps + "?dryRun=Some", body).status, 422);
+    EXPECT_EQ(ask("POST", kConfigMaps + "?fieldValidation=Loose", body).status, 422);
+    EXPECT_EQ(ask("POST", kConfigMaps + "?fieldManager=" + std::string(129, 'm'), body).status, 422);
+    EXPECT_EQ(ask("POST", kConfigMaps, body).status, 201);
+    EXPECT_EQ(ask("PATCH", kConfigMaps + "/c?force=true", "{}", "application/merge-patch+json").status, 422);
+}
+
+TEST_F(ApiServerTest, merged_list_keeps_the_order_of_the_patch) {
+    ask("POST", kDeployments, kDeployment);
+    const auto changed = json(ask("PATCH", kDeployments + "/web",
+                                  R"({"spec":{"template":{"spec":{"containers":[{"name":"z","image":"k:1"},)"
+                                  R"({"name":"y","image":"j:2"}]}}}})",
+                                  "application/strategic-merge-patch+json"));
+    std::string names;
+    for (const auto& container : base::get_array(changed, "spec.template.spec.containers"))
+        names += base::get_string(container, "name");
+    EXPECT_EQ(names, "zxy") << base::to_text(changed);
+}
+
+TEST_F(ApiServerTest, bad_metadata_is_refused) {
+    const auto status = [&](const std::string& meta) {
+        return ask("POST", kConfigMaps, R"({"metadata":{"name":"m",)" + meta + "}}").status;
+    };
+    EXPECT_EQ(status(R"("annotations":{"a b":"c"})"), 422);
+    EXPECT_EQ(status(R"("finalizers":["plain"])"), 422);
+    EXPECT_EQ(status(R"("ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n"}])"), 422);
+    EXPECT_EQ(status(R"("finalizers":["x.io/f"])"), 201);
+    ask("DELETE", kConfigMaps + "/m");
+    EXPECT_EQ(ask("PATCH", kConfigMaps + "/m", R"({"metadata":{"finalizers":["x.io/f","x.io/g"]}})",
+                  "application/merge-patch+json")
+                  .status,
+              422);
 }
 
 }  // namespace

@@ -199,6 +199,15 @@ base::Result<JsonObject> apply_object(const JsonObject* current, const JsonObjec
     const auto root = root_field(schema);
     const auto wanted_fields = fields_of(applied, schema, Containers::left_out);
     auto owners = current == nullptr ? std::vector<Owner>() : owners_of(*current);
+    if (current != nullptr && owners.empty() && options.adopts_unmanaged) {
+        Owner before;
+        before.manager = "before-first-apply";
+        before.operation = "Update";
+        before.api_version = base::get_string(*current, "apiVersion");
+        before.time = options.time;
+        before.fields = changed_fields(JsonObject(), *current, schema);
+        owners.push_back(std::move(before));
+    }
     const JsonValue wanted = applied;
     JsonValue merged = current == nullptr ? applied : *current;
     const JsonValue live = merged;

@@ -14,6 +14,8 @@ struct ApplyOptions {
     std::string subresource;
     std::string time;  // RFC 3339
     bool force = false;
+    // An object without any managers belongs to "before-first-apply" until someone applies.
+    bool adopts_unmanaged = false;
     SchemaPtr schema;  // null: the built-in one of the object's kind
 };
 

@@ -186,12 +186,24 @@ void give_class(ClusterState& state, JsonObject& claim) {
     }
 }
 
+// The class that the pod names, or the one that stands for all pods that name none.
+ObjectPtr priority_class_of(const ClusterState& state, const JsonObject& spec) {
+    const Kind classes("scheduling.k8s.io", "priorityclasses");
+    const auto name = base::get_string(spec, "priorityClassName");
+    if (!name.empty()) return state.store.get(classes, "", name);
+    for (const auto& one : state.store.list(classes)) {
+        if (base::get_bool(*one, "globalDefault")) return one;
+    }
+    return nullptr;
+}
+
 void give_priority(ClusterState& state, JsonObject& pod) {
     auto& spec = object_at(pod, "spec");
-    const auto name = base::get_string(spec, "priorityClassName");
-    if (name.empty()) return;
-    const auto found = state.store.get(Kind("scheduling.k8s.io", "priorityclasses"), "", name);
-    if (found != nullptr) spec["priority"] = base::get_int(*found, "value");
+    const auto found = priority_class_of(state, spec);
+    if (found == nullptr) return;
+    spec["priorityClassName"] = name_of(*found);
+    spec["priority"] = base::get_int(*found, "value");
+    spec["preemptionPolicy"] = base::get_string(*found, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ void parse_resource(ApiCall& call, const std::vector<std::string>& rest) {
 
 bool ApiCall::flag(std::string_view key) const {
     const auto value = request.parameter(key);
-    return value && (*value == "true" || *value == "1" || value->empty());
+    // As the real server reads them: whatever is not a way to say no says yes ("True" of the Python client).
+    return value && *value != "0" && !base::iequals(*value, "false");
 }
 
 bool ApiCall::dry_run() const {
@@ -69,7 +70,12 @@ ApiCall parse_call(http::Request request, std::string_view path_below, const Kin
         at = 3;
     }
     if (at == 0) return call;
-    parse_resource(call, {parts.begin() + static_cast<std::ptrdiff_t>(at), parts.end()});
+    std::vector<std::string> rest(parts.begin() + static_cast<std::ptrdiff_t>(at), parts.end());
+    if (rest.size() > 1 && rest[0] == "watch") {
+        call.watch_path = true;
+        rest.erase(rest.begin());
+    }
+    parse_resource(call, rest);
     call.kind = kinds.find(call.group, call.version, call.plural);
     return call;
 }

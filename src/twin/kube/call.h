@@ -20,12 +20,13 @@ struct ApiCall {
 
     // Of a resource path; `plural` is "" for others.
     std::string group, version, ns, plural, name, subresource;
-    KindPtr kind;  // null: no such kind
+    KindPtr kind;             // null: no such kind
+    bool watch_path = false;  // the older way to ask for a watch: /api/v1/watch/…
 
     std::string parameter(std::string_view key) const { return request.parameter(key).value_or(""); }
     bool flag(std::string_view key) const;
     bool dry_run() const;
-    bool is_watch() const { return method == "GET" && (flag("watch") || parameter("watch") == "1"); }
+    bool is_watch() const { return method == "GET" && (watch_path || flag("watch")); }
     // get, list, watch, create, update, patch, delete, deletecollection.
     std::string verb() const;
     // Who writes: the fieldManager parameter, else the first word of User-Agent.

@@ -92,9 +92,21 @@ public:
     virtual base::Result<void> append_log(std::string_view ns, std::string_view pod,
                                           std::string_view container, const std::vector<std::string>& lines,
                                           std::optional<int> exit_code) = 0;
-    // For each pod, gives what the CNI would: an address. Set by EC2's side; may be empty.
+    // Images whose name begins with `prefix` (a registry, a repository) cannot be pulled from now on:
+    // "not_found", "denied", "unreachable"; "" lets them be pulled again. Errors name the member at fault.
+    virtual base::Result<void> fail_images(std::string_view prefix, std::string_view failure) = 0;
     virtual void set_speed(double speed) = 0;
+    // Makes pods change at this rate for a while, as a busy fleet's do: containers end and start again, pods
+    // of replica sets are deleted and made anew. 0 ends it.
+    virtual void churn(double changes_per_second, base::Duration length) = 0;
+    // How much there is and how much has changed: {revision, objects: {plural: count}, pod_changes,
+    // churning}.
+    virtual JsonObject figures() const = 0;
+    // Forgets all past revisions, as etcd does in time: old watches and continued lists are refused after it.
+    virtual void compact() = 0;
     virtual JsonValue save() const = 0;
+    // The text of save() as it is now, to be made on any thread: a fleet takes seconds to write down.
+    virtual std::function<std::string()> saver() const = 0;
     virtual void load(const JsonValue& state) = 0;
 };
 
@@ -121,8 +133,8 @@ std::unique_ptr<ClusterHost> make_cluster_host(boost::asio::any_io_executor exec
                                                double speed);
 
 // The controllers of a cluster (src/twin/kube/controllers): scheduler, DaemonSet, Deployment, ReplicaSet,
-// StatefulSet, Job, pod life, claims, namespaces, garbage collection, endpoints. Called by
-// ClusterHost::create; stepped by changes and by the clock.
+// StatefulSet, Job, CronJob, pod life, claims, namespaces, nodes, garbage collection, endpoints, budgets,
+// quotas. Called by ClusterHost::create; stepped by changes and by the clock.
 class Controllers {
 public:
     virtual ~Controllers() = default;
@@ -136,6 +148,9 @@ public:
     // Called when new lines or an end come, for followers. The handle ends the subscription.
     virtual std::shared_ptr<void> on_log(
         std::function<void(const std::string& ns, const std::string& pod)> callback) = 0;
+    virtual void churn(double /*changes_per_second*/, base::Duration /*length*/) {}
+    virtual JsonObject figures() const { return {}; }
+    virtual base::Result<void> fail_images(std::string_view prefix, std::string_view failure) = 0;
     virtual JsonValue save()
         const = 0;  // logs and pending timers (pod life is derived from objects and continues)
     virtual void load(const JsonValue& state) = 0;

@@ -13,6 +13,8 @@ namespace instantstart::twin::kube {
 
 namespace {
 
+constexpr std::size_t kKeptBody = std::size_t{128} * 1024;  // the journal is kept in memory
+
 class SimulatedCluster final : public Cluster {
 public:
     explicit SimulatedCluster(StatePtr state) : state_(std::move(state)) {}
@@ -25,14 +27,36 @@ public:
         if (state_->controllers == nullptr) return not_found(Kind("", "pods"), pod);
         return state_->controllers->append_log(ns, pod, container, lines, exit_code);
     }
+    base::Result<void> fail_images(std::string_view prefix, std::string_view failure) override {
+        if (state_->controllers == nullptr) return base::ok();
+        return state_->controllers->fail_images(prefix, failure);
+    }
     void set_speed(double speed) override {
         state_->config.speed = speed;
         if (state_->controllers != nullptr) state_->controllers->set_speed(speed);
     }
+    void churn(double changes_per_second, base::Duration length) override {
+        if (state_->controllers != nullptr) state_->controllers->churn(changes_per_second, length);
+    }
+    JsonObject figures() const override {
+        JsonObject objects;
+        for (const auto& [kind, count] : state_->store.kinds()) objects[kind.plural] = count;
+        auto found = state_->controllers == nullptr ? JsonObject() : state_->controllers->figures();
+        found["revision"] = state_->store.revision();
+        found["objects"] = std::move(objects);
+        return found;
+    }
+    void compact() override { state_->store.compact(); }
     JsonValue save() const override {
         return JsonObject{
             {"objects", state_->store.save()},
             {"controllers", state_->controllers == nullptr ? JsonValue() : state_->controllers->save()}};
+    }
+    std::function<std::string()> saver() const override {
+        auto controllers = state_->controllers == nullptr ? JsonValue() : state_->controllers->save();
+        return [objects = state_->store.saver(), controllers = std::move(controllers)] {
+            return "{\"objects\":" + objects() + ",\"controllers\":" + base::to_text(controllers) + "}";
+        };
     }
     void load(const JsonValue& saved) override {
         if (const auto* objects = base::find_path(saved, "objects")) state_->store.load(*objects);
@@ -170,6 +194,9 @@ private:
         if (const auto name = object_name(call); !name.empty()) parameters["name"] = name;
         if (!call.group.empty()) parameters["group"] = call.group;
         parameters["path"] = call.path;
+        // What is applied is kept whole, so that a test can ask a real API server for its opinion of it.
+        const bool applied = call.request.headers.get("Content-Type").starts_with("application/apply-patch");
+        if (applied && call.request.body.size() <= kKeptBody) parameters["body"] = call.request.body;
         std::string code;
         if (response.status >= 400) {
             const auto body = base::parse_json(response.body);

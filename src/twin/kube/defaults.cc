@@ -53,6 +53,17 @@ void default_resources(JsonObject& container) {
     for (const auto& limit : copy) fill(object_at(resources, "requests"), limit.key(), limit.value());
 }
 
+// env by a field of the pod names the version of that field's path.
+void default_environment(JsonObject& container) {
+    auto* list = container.if_contains("env");
+    if (list == nullptr || !list->is_array()) return;
+    for (auto& variable : list->get_array()) {
+        if (base::find_path(variable, "valueFrom.fieldRef") == nullptr) continue;
+        auto& source = object_at(object_at(variable.get_object(), "valueFrom"), "fieldRef");
+        fill(source, "apiVersion", "v1");
+    }
+}
+
 void default_containers(JsonObject& spec, std::string_view member) {
     auto* list = spec.if_contains(member);
     if (list == nullptr || !list->is_array()) return;
@@ -61,6 +72,7 @@ void default_containers(JsonObject& spec, std::string_view member) {
         auto& container = value.get_object();
         fill(container, "imagePullPolicy", pull_policy(base::get_string(container, "image")));
         default_resources(container);
+        default_environment(container);
         fill(container, "terminationMessagePath", "/dev/termination-log");
         fill(container, "terminationMessagePolicy", "File");
         default_ports(container);
@@ -90,14 +102,16 @@ void default_template(JsonObject& spec) {
 std::string quality_of_service(const JsonObject& spec) {
     bool any = false;
     bool all_equal = true;
-    for (const auto& container : base::get_array(spec, "containers")) {
-        const auto& requests = base::get_object(container, "resources.requests");
-        const auto& limits = base::get_object(container, "resources.limits");
-        any = any || !requests.empty() || !limits.empty();
-        for (auto name : {"cpu", "memory"}) {
-            const auto* limit = limits.if_contains(name);
-            const auto* request = requests.if_contains(name);
-            all_equal = all_equal && limit != nullptr && request != nullptr && *limit == *request;
+    for (auto list : {"containers", "initContainers"}) {
+        for (const auto& container : base::get_array(spec, list)) {
+            const auto& requests = base::get_object(container, "resources.requests");
+            const auto& limits = base::get_object(container, "resources.limits");
+            for (auto name : {"cpu", "memory"}) any = any || requests.contains(name) || limits.contains(name);
+            for (auto name : {"cpu", "memory"}) {
+                const auto* limit = limits.if_contains(name);
+                const auto* request = requests.if_contains(name);
+                all_equal = all_equal && limit != nullptr && request != nullptr && *limit == *request;
+            }
         }
     }
     if (!any) return "BestEffort";
@@ -108,6 +122,11 @@ void default_pod(JsonObject& object) {
     auto& spec = object_at(object, "spec");
     default_pod_spec(spec);
     fill(spec, "enableServiceLinks", true);
+}
+
+// What admission adds to a pod: its account, its priority, and the time it may stay on a broken node.
+void admit_pod(JsonObject& object) {
+    auto& spec = object_at(object, "spec");
     fill(spec, "serviceAccountName", "default");
     fill(spec, "serviceAccount", base::get_string(spec, "serviceAccountName"));
     fill(spec, "priority", 0);
@@ -126,9 +145,10 @@ void default_pod(JsonObject& object) {
             tolerations.emplace_back(JsonObject{
                 {"key", key}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", 300}});
     }
+    auto quality = quality_of_service(spec);  // before the status is made, which may move the specification
     auto& status = object_at(object, "status");
     fill(status, "phase", "Pending");
-    fill(status, "qosClass", quality_of_service(spec));
+    fill(status, "qosClass", std::move(quality));
 }
 
 void default_deployment(JsonObject& object) {
@@ -168,6 +188,9 @@ void default_stateful_set(JsonObject& object) {
     fill(strategy, "type", "RollingUpdate");
     if (base::get_string(strategy, "type") == "RollingUpdate")
         fill(object_at(strategy, "rollingUpdate"), "partition", 0);
+    auto& retention = object_at(spec, "persistentVolumeClaimRetentionPolicy");
+    fill(retention, "whenDeleted", "Retain");
+    fill(retention, "whenScaled", "Retain");
     default_template(spec);
 }
 
@@ -197,8 +220,14 @@ void default_job(JsonObject& object) {
             fill(labels, std::string(prefix) + "controller-uid", uid);
             fill(labels, std::string(prefix) + "job-name", name_of(object));
         }
+        const JsonObject same = labels;
+        auto& own = object_at(metadata_of(object), "labels");
+        for (const auto& label : same) {
+            if (std::string_view(label.key()).ends_with("controller-uid") ||
+                std::string_view(label.key()).ends_with("job-name"))
+                fill(own, label.key(), label.value());
+        }
     }
-    if (spec["manualSelector"] == JsonValue(false)) spec.erase("manualSelector");
     default_template(spec);
 }
 
@@ -215,9 +244,7 @@ void default_service(JsonObject& object) {
     auto& spec = object_at(object, "spec");
     fill(spec, "type", "ClusterIP");
     fill(spec, "sessionAffinity", "None");
-    fill(spec, "internalTrafficPolicy", "Cluster");
-    fill(spec, "ipFamilies", JsonArray{"IPv4"});
-    fill(spec, "ipFamilyPolicy", "SingleStack");
+    if (spec["type"] != JsonValue("ExternalName")) fill(spec, "internalTrafficPolicy", "Cluster");
     if (spec["type"] == JsonValue("LoadBalancer")) {
         fill(spec, "allocateLoadBalancerNodePorts", true);
         fill(spec, "externalTrafficPolicy", "Cluster");
@@ -232,13 +259,53 @@ void default_service(JsonObject& object) {
     fill(object_at(object, "status"), "loadBalancer", JsonObject());
 }
 
+void admit_service(JsonObject& object) {
+    auto& spec = object_at(object, "spec");
+    if (spec["type"] == JsonValue("ExternalName")) return;
+    fill(spec, "ipFamilies", JsonArray{"IPv4"});
+    fill(spec, "ipFamilyPolicy", "SingleStack");
+    if (spec.contains("clusterIP")) fill(spec, "clusterIPs", JsonArray{spec["clusterIP"]});
+}
+
+void default_event(JsonObject& object) {
+    fill(object, "eventTime", nullptr);
+    fill(object, "reportingComponent", "");
+    fill(object, "reportingInstance", "");
+}
+
+void default_network_policy(JsonObject& object) {
+    auto& spec = object_at(object, "spec");
+    JsonArray types{"Ingress"};
+    if (!base::get_array(spec, "egress").empty()) types.emplace_back("Egress");
+    fill(spec, "policyTypes", std::move(types));
+}
+
+void default_autoscaler(JsonObject& object) {
+    auto& spec = object_at(object, "spec");
+    fill(spec, "minReplicas", 1);
+    const JsonObject target{{"type", "Utilization"}, {"averageUtilization", 80}};
+    fill(spec, "metrics",
+         JsonArray{JsonObject{{"type", "Resource"},
+                              {"resource", JsonObject{{"name", "cpu"}, {"target", target}}}}});
+}
+
+void default_binding(JsonObject& object) {
+    auto* subjects = object.if_contains("subjects");
+    if (subjects == nullptr || !subjects->is_array()) return;
+    for (auto& subject : subjects->get_array()) {
+        if (subject.is_object() && base::get_string(subject, "kind") != "ServiceAccount")
+            fill(subject.get_object(), "apiGroup", "rbac.authorization.k8s.io");
+    }
+}
+
 void default_secret(JsonObject& object) {
     fill(object, "type", "Opaque");
-    auto* plain = object.if_contains("stringData");
-    if (plain == nullptr) return;
-    if (plain->is_object()) {
+    const auto* found = object.if_contains("stringData");
+    if (found == nullptr) return;
+    const JsonValue plain = *found;  // a copy: where `data` is made, the members of the secret move
+    if (plain.is_object()) {
         auto& data = object_at(object, "data");
-        for (const auto& member : plain->get_object()) {
+        for (const auto& member : plain.get_object()) {
             if (member.value().is_string())
                 data[member.key()] = base::base64_encode(member.value().get_string());
         }
@@ -260,8 +327,10 @@ void default_volume(JsonObject& object) {
 void default_namespace(JsonObject& object) {
     object_at(metadata_of(object), "labels")["kubernetes.io/metadata.name"] = name_of(object);
     fill(object_at(object, "status"), "phase", "Active");
-    if (is_terminating(object)) return;
-    fill(object_at(object, "spec"), "finalizers", JsonArray{"kubernetes"});
+}
+
+void admit_namespace(JsonObject& object) {
+    if (!is_terminating(object)) fill(object_at(object, "spec"), "finalizers", JsonArray{"kubernetes"});
 }
 
 void default_storage_class(JsonObject& object) {
@@ -275,7 +344,14 @@ void default_definition(JsonObject& object) {
     const auto kind = base::get_string(names, "kind");
     fill(names, "listKind", kind + "List");
     fill(names, "singular", base::to_lower(kind));
+    // What the status says is collected before members are added that may move the names and the
+    // specification.
+    const JsonObject accepted = names;
     fill(spec, "conversion", JsonObject{{"strategy", "None"}});
+    JsonArray stored;
+    for (const auto& version : base::get_array(spec, "versions")) {
+        if (base::get_bool(version, "storage")) stored.emplace_back(base::get_string(version, "name"));
+    }
     auto& status = object_at(object, "status");
     if (status.contains("conditions")) return;
     const auto created = base::get_string(object, "metadata.creationTimestamp");
@@ -289,11 +365,7 @@ void default_definition(JsonObject& object) {
     status["conditions"] =
         JsonArray{condition("NamesAccepted", "NoConflicts", "no conflicts found"),
                   condition("Established", "InitialNamesAccepted", "the initial names have been accepted")};
-    status["acceptedNames"] = names;
-    JsonArray stored;
-    for (const auto& version : base::get_array(spec, "versions")) {
-        if (base::get_bool(version, "storage")) stored.emplace_back(base::get_string(version, "name"));
-    }
+    status["acceptedNames"] = accepted;
     status["storedVersions"] = std::move(stored);
 }
 
@@ -320,7 +392,8 @@ bool has_generation(const Kind& kind) {
                                                                 "storageclasses",
                                                                 "csidrivers",
                                                                 "csinodes",
-                                                                "controllerrevisions"};
+                                                                "controllerrevisions",
+                                                                "horizontalpodautoscalers"};
     return !kWithout.contains(kind.plural);
 }
 
@@ -351,11 +424,22 @@ void default_object(const Kind& kind, JsonObject& object) {
         {Kind("", "persistentvolumeclaims"), default_claim},
         {Kind("", "persistentvolumes"), default_volume},
         {Kind("", "namespaces"), default_namespace},
+        {Kind("", "events"), default_event},
+        {Kind("networking.k8s.io", "networkpolicies"), default_network_policy},
+        {Kind("autoscaling", "horizontalpodautoscalers"), default_autoscaler},
+        {Kind("rbac.authorization.k8s.io", "rolebindings"), default_binding},
+        {Kind("rbac.authorization.k8s.io", "clusterrolebindings"), default_binding},
         {Kind("storage.k8s.io", "storageclasses"), default_storage_class},
         {Kind("apiextensions.k8s.io", "customresourcedefinitions"), default_definition},
     };
     const auto found = kFillers.find(kind);
     if (found != kFillers.end()) found->second(object);
+}
+
+void admit_object(const Kind& kind, JsonObject& object) {
+    if (kind == Kind("", "pods")) admit_pod(object);
+    if (kind == Kind("", "services")) admit_service(object);
+    if (kind == Kind("", "namespaces")) admit_namespace(object);
 }
 
 }  // namespace instantstart::twin::kube

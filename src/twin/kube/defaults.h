@@ -9,6 +9,9 @@ namespace instantstart::twin::kube {
 bool has_generation(const Kind& kind);
 // Fills defaults; repeatable. For every create and update.
 void default_object(const Kind& kind, JsonObject& object);
+// Fills what admission adds and no client owns: a pod's account and priority, a service's families. After the
+// defaults.
+void admit_object(const Kind& kind, JsonObject& object);
 // A pod template's or pod's specification.
 void default_pod_spec(JsonObject& spec);
 

@@ -1,6 +1,7 @@
 // delete, deletecollection and eviction.
 #include <algorithm>
 
+#include "twin/kube/admission.h"
 #include "twin/kube/api_server.h"
 #include "twin/kube/metadata.h"
 #include "twin/kube/selectors.h"
@@ -29,7 +30,16 @@ Result<DeleteOptions> read_options(const ApiCall& call) {
             body = JsonObject(base::get_object(body, "deleteOptions"));
     }
     out.propagation = base::get_string(body, "propagationPolicy", call.parameter("propagationPolicy"));
-    if (base::get_bool(body, "orphanDependents")) out.propagation = "Orphan";
+    if (const auto* orphan = body.if_contains("orphanDependents"); orphan != nullptr) {
+        if (!out.propagation.empty())
+            return invalid_object(
+                "DeleteOptions", "meta.k8s.io", "",
+                {Cause("FieldValueInvalid",
+                       "Invalid value: \"" + out.propagation +
+                           "\": orphanDependents and deletionPropagation cannot be both set",
+                       "propagationPolicy")});
+        if (*orphan == JsonValue(true)) out.propagation = "Orphan";
+    }
     out.uid = base::get_string(body, "preconditions.uid");
     out.resource_version = base::get_string(body, "preconditions.resourceVersion");
     const auto grace = call.parameter("gracePeriodSeconds");
@@ -111,6 +121,10 @@ Result<Removed> remove_one(const StatePtr& state, const KindInfo& kind, const Ob
     return out;
 }
 
+bool is_kept_namespace(std::string_view name) {
+    return name == "default" || name == "kube-system" || name == "kube-public";
+}
+
 http::Response delete_collection(const StatePtr& state, const ApiCall& call, const DeleteOptions& options) {
     const auto selector =
         Selector::parse(call.parameter("labelSelector"), call.parameter("fieldSelector"), *call.kind);
@@ -121,12 +135,18 @@ http::Response delete_collection(const StatePtr& state, const ApiCall& call, con
         const auto removed = remove_one(state, *call.kind, object, options);
         if (!removed.has_value() && removed.error().code != "NotFound")
             return error_response(removed.error());
-        items.emplace_back(*in_version(*call.kind, object));
+        auto item = *in_version(*call.kind, object);
+        if (!call.kind->custom) {  // as in any list of a built-in kind
+            item.erase("kind");
+            item.erase("apiVersion");
+        }
+        items.emplace_back(std::move(item));
     }
     JsonObject list;
     list["kind"] = call.kind->name + "List";
     list["apiVersion"] = call.kind->api_version();
     list["metadata"] = JsonObject{{"resourceVersion", std::to_string(state->store.revision())}};
+    if (call.kind->custom) object_at(list, "metadata")["continue"] = "";
     list["items"] = std::move(items);
     return json_response(200, list);
 }
@@ -136,13 +156,23 @@ http::Response delete_collection(const StatePtr& state, const ApiCall& call, con
 http::Response answer_delete(const StatePtr& state, const ApiCall& call) {
     const auto options = read_options(call);
     if (!options.has_value()) return error_response(options.error());
+    if (call.name.empty() && !call.kind->may("deletecollection")) return error_response(method_not_allowed());
     if (call.name.empty()) return delete_collection(state, call, *options);
     const auto current = state->store.get(call.kind->kind, call.ns, call.name);
     if (current == nullptr) return error_response(not_found(call.kind->kind, call.name));
+    if (call.kind->is("", "namespaces") && is_kept_namespace(call.name))
+        return error_response(
+            forbidden("namespaces \"" + call.name + "\" is forbidden: this namespace may not be deleted",
+                      call.kind->kind, call.name));
     const auto removed = remove_one(state, *call.kind, current, *options);
     if (!removed.has_value()) return error_response(removed.error());
-    if (removed->gone && !call.kind->is("", "pods"))
-        return json_response(200, success_status(call.kind->kind, *removed->object));
+    if (removed->gone && call.kind->is("", "pods")) {
+        auto last = *removed->object;
+        metadata_of(last)["deletionTimestamp"] = base::format_time(state->clock.now());
+        metadata_of(last)["deletionGracePeriodSeconds"] = 0;
+        return object_response(*state, call, 200, std::make_shared<const JsonObject>(std::move(last)));
+    }
+    if (removed->gone) return json_response(200, success_status(call.kind->kind, *removed->object));
     return object_response(*state, call, 200, removed->object);
 }
 
@@ -151,9 +181,16 @@ http::Response answer_eviction(const StatePtr& state, const ApiCall& call) {
     if (!options.has_value()) return error_response(options.error());
     const auto current = state->store.get(call.kind->kind, call.ns, call.name);
     if (current == nullptr) return error_response(not_found(call.kind->kind, call.name));
+    const auto use = options->dry_run ? QuotaUse::checked : QuotaUse::taken;
+    if (const auto may = admit_eviction(state->store, *current, use); !may.has_value())
+        return error_response(may.error());
     const auto removed = remove_one(state, *call.kind, current, *options);
     if (!removed.has_value()) return error_response(removed.error());
-    return json_response(201, success_status(call.kind->kind, *current));
+    return json_response(201, JsonObject{{"kind", "Status"},
+                                         {"apiVersion", "v1"},
+                                         {"metadata", JsonObject()},
+                                         {"status", "Success"},
+                                         {"code", 201}});
 }
 
 }  // namespace instantstart::twin::kube

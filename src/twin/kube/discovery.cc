@@ -69,15 +69,23 @@ ResponseKind subresource_kind(const KindInfo& kind, const std::string& name) {
                 : name == "attach" ? "PodAttachOptions"
                                    : "PodPortForwardOptions",
                 {"create", "get"}};
+    if (name == "proxy")
+        return {"", "v1", kind.name + "ProxyOptions", {"create", "delete", "get", "patch", "update"}};
     if (name == "finalize") return {kind.kind.group, kind.version, kind.name, {"update"}};
     return {kind.kind.group, kind.version, kind.name, {"get", "patch", "update"}};
+}
+
+// Of a built-in kind the real server leaves out what is the resource's own.
+JsonObject response_kind(const KindInfo& kind, const std::string& group, const std::string& version,
+                         const std::string& name) {
+    const bool own = !kind.custom && group == kind.kind.group && version == kind.version;
+    return JsonObject{{"group", own ? "" : group}, {"version", own ? "" : version}, {"kind", name}};
 }
 
 JsonObject aggregated_resource(const KindInfo& kind) {
     JsonObject out;
     out["resource"] = kind.kind.plural;
-    out["responseKind"] =
-        JsonObject{{"group", kind.kind.group}, {"version", kind.version}, {"kind", kind.name}};
+    out["responseKind"] = response_kind(kind, kind.kind.group, kind.version, kind.name);
     out["scope"] = kind.namespaced ? "Namespaced" : "Cluster";
     out["singularResource"] = kind.singular;
     out["verbs"] = strings(kind.verbs);
@@ -86,11 +94,10 @@ JsonObject aggregated_resource(const KindInfo& kind) {
     JsonArray subresources;
     for (const auto& name : kind.subresources) {
         const auto response = subresource_kind(kind, name);
-        subresources.emplace_back(JsonObject{
-            {"subresource", name},
-            {"responseKind",
-             JsonObject{{"group", response.group}, {"version", response.version}, {"kind", response.kind}}},
-            {"verbs", strings(response.verbs)}});
+        subresources.emplace_back(
+            JsonObject{{"subresource", name},
+                       {"responseKind", response_kind(kind, response.group, response.version, response.kind)},
+                       {"verbs", strings(response.verbs)}});
     }
     if (!subresources.empty()) out["subresources"] = std::move(subresources);
     return out;

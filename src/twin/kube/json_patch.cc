@@ -8,10 +8,13 @@ namespace instantstart::twin::kube {
 
 namespace {
 
+// The real server says no more than this; why and where are for the log of who debugs the twin.
 base::Error failed(std::string_view why, std::string_view path) {
-    return server_error(422, "Invalid",
-                        "the server rejected our request due to an error in our request: " +
-                            std::string(why) + ": \"" + std::string(path) + "\"");
+    auto error =
+        server_error(422, "Invalid", "the server rejected our request due to an error in our request");
+    error.extra["details"] = JsonObject();
+    error.detail = std::string(why) + ": " + std::string(path);
+    return error;
 }
 
 base::Result<std::vector<std::string>> pointer(std::string_view text) {
@@ -121,7 +124,7 @@ base::Result<void> carry_out(JsonValue& root, const JsonValue& operation) {
         if (!put(root, path, std::move(moved)))
             return failed(op + " operation does not apply: doc is missing path", where);
     } else {
-        return bad_request("Unexpected kind: " + op);
+        return failed("Unexpected kind: " + op, where);
     }
     return base::ok();
 }

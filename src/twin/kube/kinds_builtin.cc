@@ -7,7 +7,7 @@ namespace {
 
 // plural, kind, group/version, short names, scope (n: in a namespace, c: of the cluster), categories,
 // subresources, verbs
-// (* all, c: only create).
+// (* all, d: all but deletecollection, c: only create).
 struct Row {
     const char *plural, *name, *api, *short_names, *scope, *categories, *subresources, *verbs;
 };
@@ -18,7 +18,7 @@ constexpr Row kRows[] = {
     {"endpoints", "Endpoints", "v1", "ep", "n", "", "", "*"},
     {"events", "Event", "v1", "ev", "n", "", "", "*"},
     {"limitranges", "LimitRange", "v1", "limits", "n", "", "", "*"},
-    {"namespaces", "Namespace", "v1", "ns", "c", "", "status,finalize", "*"},
+    {"namespaces", "Namespace", "v1", "ns", "c", "", "status,finalize", "d"},
     {"nodes", "Node", "v1", "no", "c", "", "status,proxy", "*"},
     {"persistentvolumeclaims", "PersistentVolumeClaim", "v1", "pvc", "n", "", "status", "*"},
     {"persistentvolumes", "PersistentVolume", "v1", "pv", "c", "", "status", "*"},
@@ -89,8 +89,9 @@ KindPtr make_kind(const Row& row) {
     info->categories = words(row.categories);
     info->subresources = words(row.subresources);
     info->namespaced = row.scope[0] == 'n';
-    const bool all = row.verbs[0] == '*';
-    info->verbs = words(all ? "create,delete,deletecollection,get,list,patch,update,watch" : "create");
+    info->verbs = words(row.verbs[0] == '*'   ? "create,delete,deletecollection,get,list,patch,update,watch"
+                        : row.verbs[0] == 'd' ? "create,delete,get,list,patch,update,watch"
+                                              : "create");
     info->schema = builtin_schema_of(api, row.name);
     return info;
 }

@@ -3,7 +3,10 @@
 namespace instantstart::twin::kube {
 
 JsonObject& object_at(JsonObject& object, std::string_view key) {
-    auto& slot = object[key];
+    // Looked for first: object[key] makes room for one member more also where `key` is there, which moves the
+    // members that callers hold.
+    auto* found = object.if_contains(key);
+    auto& slot = found == nullptr ? object[key] : *found;
     if (!slot.is_object()) slot.emplace_object();
     return slot.get_object();
 }

@@ -15,19 +15,26 @@ namespace {
 constexpr std::string_view kServerOwned[] = {
     "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"};
 
+bool same_but(std::string_view member, const JsonObject& a, const JsonObject& b) {
+    const auto rest = [member](const JsonObject& object) {
+        return object.size() - (object.contains(member) ? 1U : 0U);
+    };
+    return rest(a) == rest(b) && std::all_of(a.begin(), a.end(), [&](const auto& each) {
+               const auto* other = each.key() == member ? &each.value() : b.if_contains(each.key());
+               return other != nullptr && *other == each.value();
+           });
+}
+
 bool same_but_revision(const JsonObject& a, const JsonObject& b) {
-    if (a == b) return true;
-    JsonObject left = a;
-    JsonObject right = b;
-    metadata_of(left).erase("resourceVersion");
-    metadata_of(right).erase("resourceVersion");
-    return left == right;
+    return same_but("metadata", a, b) &&
+           same_but("resourceVersion", base::get_object(a, "metadata"), base::get_object(b, "metadata"));
 }
 
 bool spec_changed(const JsonObject& before, const JsonObject& after) {
     const auto differs = [](const JsonObject& a, const JsonObject& b) {
         return std::any_of(a.begin(), a.end(), [&b](const auto& member) {
-            if (member.key() == "metadata" || member.key() == "status") return false;
+            if (member.key() == "metadata" || member.key() == "status" || member.key() == "apiVersion")
+                return false;
             const auto* other = b.if_contains(member.key());
             return other == nullptr || *other != member.value();
         });
@@ -35,22 +42,54 @@ bool spec_changed(const JsonObject& before, const JsonObject& after) {
     return differs(before, after) || differs(after, before);
 }
 
+std::string_view text_at(const JsonObject& object, std::string_view key) {
+    const auto* value = base::get_object(object, "metadata").if_contains(key);
+    return value != nullptr && value->is_string() ? std::string_view(value->get_string())
+                                                  : std::string_view();
+}
+
 }  // namespace
+
+void MemoryObjectStore::Table::put(Name name, ObjectPtr object) {
+    const auto found = objects.find(name);
+    if (found != objects.end()) {
+        found->second = std::move(object);
+        return;
+    }
+    ++counts[name.first];
+    objects.emplace(std::move(name), std::move(object));
+}
+
+void MemoryObjectStore::Table::erase(const Name& name) {
+    if (objects.erase(name) == 0) return;
+    const auto count = counts.find(name.first);
+    if (--count->second == 0) counts.erase(count);
+}
+
+std::size_t MemoryObjectStore::Table::size(std::string_view ns) const {
+    if (ns.empty()) return objects.size();
+    const auto found = counts.find(ns);
+    return found == counts.end() ? 0 : found->second;
+}
 
 ObjectPtr MemoryObjectStore::get(const Kind& kind, std::string_view ns, std::string_view name) const {
     const auto table = tables_.find(kind);
     if (table == tables_.end()) return nullptr;
-    const auto found = table->second.find(Name(ns, name));
-    return found == table->second.end() ? nullptr : found->second;
+    const auto found = table->second.objects.find(NameView(ns, name));
+    return found == table->second.objects.end() ? nullptr : found->second;
 }
 
 std::vector<ObjectPtr> MemoryObjectStore::list(const Kind& kind, std::string_view ns) const {
     std::vector<ObjectPtr> out;
     const auto table = tables_.find(kind);
     if (table == tables_.end()) return out;
-    auto at = ns.empty() ? table->second.begin() : table->second.lower_bound(Name(ns, ""));
-    for (; at != table->second.end() && (ns.empty() || at->first.first == ns); ++at)
-        out.push_back(at->second);
+    out.reserve(table->second.size(ns));
+    Range range;
+    range.ns = ns;
+    walk(kind, range, [&out](const ObjectPtr& object) {
+        out.push_back(object);
+        return true;
+    });
     return out;
 }
 
@@ -76,6 +115,7 @@ JsonObject MemoryObjectStore::prepared_for_create(const Kind& kind, JsonObject o
     meta["creationTimestamp"] = base::format_time(clock_.now());
     if (has_generation(kind)) meta["generation"] = 1;
     default_object(kind, object);
+    admit_object(kind, object);
     if (defaulter_) defaulter_(kind, object);
     return object;
 }
@@ -93,8 +133,10 @@ JsonObject MemoryObjectStore::prepared_for_update(const Kind& kind, const JsonOb
         }
     }
     default_object(kind, object);
+    admit_object(kind, object);
     if (has_generation(kind) && spec_changed(current, object)) {
-        meta["generation"] = base::get_int(current, "metadata.generation") + 1;
+        // Asked for again: the defaults may have moved it.
+        metadata_of(object)["generation"] = base::get_int(current, "metadata.generation") + 1;
     }
     return object;
 }
@@ -102,7 +144,7 @@ JsonObject MemoryObjectStore::prepared_for_update(const Kind& kind, const JsonOb
 base::Result<ObjectPtr> MemoryObjectStore::create(const Kind& kind, JsonObject object) {
     const Name name(namespace_of(object), name_of(object));
     if (name.second.empty()) return required_name(kind);
-    if (tables_[kind].contains(name)) return already_exists(kind, name.second);
+    if (tables_[kind].objects.contains(name)) return already_exists(kind, name.second);
     return commit(Change::Type::added, kind, prepared_for_create(kind, std::move(object)), nullptr);
 }
 
@@ -138,7 +180,7 @@ base::Result<bool> MemoryObjectStore::remove(const Kind& kind, std::string_view 
     }
     if (is_terminating(next)) return false;
     metadata_of(next)["deletionTimestamp"] = base::format_time(clock_.now());
-    metadata_of(next)["deletionGracePeriodSeconds"] = 0;
+    if (kind != Kind("", "namespaces")) metadata_of(next)["deletionGracePeriodSeconds"] = 0;
     if (has_generation(kind))
         metadata_of(next)["generation"] = base::get_int(next, "metadata.generation") + 1;
     if (kind == Kind("", "namespaces")) object_at(next, "status")["phase"] = "Terminating";
@@ -172,7 +214,7 @@ ObjectPtr MemoryObjectStore::commit(Change::Type type, const Kind& kind, JsonObj
     if (type == Change::Type::deleted) {
         tables_[kind].erase(name);
     } else {
-        tables_[kind][name] = change.object;
+        tables_[kind].put(name, change.object);
     }
     log_.push_back(change);
     if (log_.size() > log_limit_) {
@@ -208,12 +250,67 @@ ObjectStore::Subscription MemoryObjectStore::subscribe(std::function<void(const 
     return callback;
 }
 
-std::optional<std::vector<Change>> MemoryObjectStore::changes_since(std::int64_t revision) const {
+std::optional<std::vector<Change>> MemoryObjectStore::changes_since(std::int64_t revision,
+                                                                    std::size_t most) const {
     if (revision < compacted_) return std::nullopt;
     const auto first =
         std::upper_bound(log_.begin(), log_.end(), revision,
                          [](std::int64_t at, const Change& change) { return at < change.revision; });
-    return std::vector<Change>(first, log_.end());
+    const auto there = static_cast<std::size_t>(log_.end() - first);
+    return std::vector<Change>(first, first + static_cast<std::ptrdiff_t>(std::min(most, there)));
+}
+
+// Every later change undone: of each object the first change after the revision knows how it was.
+std::optional<MemoryObjectStore::Past> MemoryObjectStore::past(const Kind& kind, const Range& range) const {
+    Past then;
+    if (range.revision == 0) return then;
+    if (range.revision < compacted_) return std::nullopt;
+    const NameView after(range.after_ns, range.after_name);
+    for (auto change = log_.rbegin(); change != log_.rend() && change->revision > range.revision; ++change) {
+        if (change->kind != kind) continue;
+        const NameView name(text_at(*change->object, "namespace"), text_at(*change->object, "name"));
+        if ((!range.ns.empty() && name.first != range.ns) || !NameLess()(after, name)) continue;
+        then.insert_or_assign(Name(name), change->previous);
+    }
+    return then;
+}
+
+bool MemoryObjectStore::walk(const Kind& kind, const Range& range, const Visit& visit) const {
+    static const Table kNone;
+    const auto then = past(kind, range);
+    if (!then) return false;
+    const auto table = tables_.find(kind);
+    const auto& objects = (table == tables_.end() ? kNone : table->second).objects;
+    const NameView after(range.after_ns, range.after_name);
+    auto now = objects.upper_bound(std::max(after, NameView(range.ns, "")));
+    const auto ends = [&](Objects::const_iterator at) {
+        return at == objects.end() || (!range.ns.empty() && at->first.first != range.ns);
+    };
+    auto other = then->begin();
+    while (!ends(now) || other != then->end()) {
+        // What was otherwise stands for what is there now under the same name.
+        const bool was = other != then->end() && (ends(now) || !NameLess()(now->first, other->first));
+        const bool same = was && !ends(now) && !NameLess()(other->first, now->first);
+        const auto& object = was ? other->second : now->second;
+        if (was) ++other;
+        if (!was || same) ++now;
+        if (object != nullptr && !visit(object)) break;
+    }
+    return true;
+}
+
+std::optional<std::size_t> MemoryObjectStore::count(const Kind& kind, const Range& range) const {
+    Range all = range;
+    all.after_ns = all.after_name = {};
+    const auto then = past(kind, all);
+    if (!then) return std::nullopt;
+    const auto table = tables_.find(kind);
+    auto found = table == tables_.end() ? 0 : table->second.size(range.ns);
+    for (const auto& [name, object] : *then) {
+        found += object == nullptr ? 0U : 1U;
+        found -= get(kind, name.first, name.second) == nullptr ? 0U : 1U;
+    }
+    return found;
 }
 
 void MemoryObjectStore::compact() {
@@ -223,7 +320,7 @@ void MemoryObjectStore::compact() {
 
 std::vector<std::pair<Kind, std::size_t>> MemoryObjectStore::kinds() const {
     std::vector<std::pair<Kind, std::size_t>> out;
-    for (const auto& [kind, table] : tables_) out.emplace_back(kind, table.size());
+    for (const auto& [kind, table] : tables_) out.emplace_back(kind, table.objects.size());
     return out;
 }
 
@@ -231,11 +328,31 @@ JsonValue MemoryObjectStore::save() const {
     JsonArray tables;
     for (const auto& [kind, table] : tables_) {
         JsonArray objects;
-        for (const auto& [name, object] : table) objects.emplace_back(*object);
+        for (const auto& [name, object] : table.objects) objects.emplace_back(*object);
         tables.emplace_back(
             JsonObject{{"group", kind.group}, {"plural", kind.plural}, {"objects", std::move(objects)}});
     }
     return JsonObject{{"revision", revision_}, {"tables", std::move(tables)}};
+}
+
+std::function<std::string()> MemoryObjectStore::saver() const {
+    std::vector<std::pair<Kind, std::vector<ObjectPtr>>> tables;
+    for (const auto& [kind, table] : tables_) tables.emplace_back(kind, list(kind));
+    return [revision = revision_, tables = std::move(tables)] {
+        std::string out = "{\"revision\":" + std::to_string(revision) + ",\"tables\":[";
+        for (const auto& [kind, objects] : tables) {
+            if (out.back() == '}') out += ',';
+            out += base::to_text(JsonObject{{"group", kind.group}, {"plural", kind.plural}});
+            out.back() = ',';
+            out += "\"objects\":[";
+            for (const auto& object : objects) {
+                if (out.back() == '}') out += ',';
+                out += base::to_text(*object);
+            }
+            out += "]}";
+        }
+        return out + "]}";
+    };
 }
 
 void MemoryObjectStore::load(const JsonValue& state) {
@@ -249,7 +366,7 @@ void MemoryObjectStore::load(const JsonValue& state) {
         for (const auto& value : base::get_array(table, "objects")) {
             if (!value.is_object()) continue;
             auto object = std::make_shared<const JsonObject>(value.get_object());
-            tables_[kind][Name(namespace_of(*object), name_of(*object))] = object;
+            tables_[kind].put(Name(namespace_of(*object), name_of(*object)), object);
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,8 +30,22 @@ public:
     Subscription subscribe(std::function<void(const Change&)> on_change) override;
     std::int64_t revision() const override { return revision_; }
 
-    // The changes after `revision`, oldest first; nullopt where they are no longer known (410 Expired).
-    std::optional<std::vector<Change>> changes_since(std::int64_t revision) const;
+    // Which objects a walk is about: those of `ns` ("" for all namespaces) as they were at `revision` (0: as
+    // they are), after the one named `after_ns`, `after_name` in the order of namespace and name.
+    struct Range {
+        Range() = default;
+        std::string_view ns, after_ns, after_name;
+        std::int64_t revision = 0;
+    };
+    // Visits them until `visit` says false. False where that revision is no longer known. Costs what it
+    // visits and the changes since the revision, not what there is: pages of any list are cheap.
+    using Visit = std::function<bool(const ObjectPtr&)>;
+    bool walk(const Kind& kind, const Range& range, const Visit& visit) const;
+    // How many there are in all, whatever the range begins after; nullopt as with walk().
+    std::optional<std::size_t> count(const Kind& kind, const Range& range) const;
+    // The changes after `revision`, oldest first, `most` of them; nullopt where they are no longer known (410
+    // Expired).
+    std::optional<std::vector<Change>> changes_since(std::int64_t revision, std::size_t most) const;
     // The oldest revision from which changes_since can still answer.
     std::int64_t oldest() const { return compacted_; }
     // Forgets the log, as etcd's compaction does.
@@ -48,11 +63,33 @@ public:
     }
 
     JsonValue save() const;
+    // The text of save() as it is now, to be made on any thread: the objects are immutable.
+    std::function<std::string()> saver() const;
     void load(const JsonValue& state);
 
 private:
     using Name = std::pair<std::string, std::string>;  // namespace, name
-    using Table = std::map<Name, ObjectPtr>;
+    using NameView = std::pair<std::string_view, std::string_view>;
+    struct NameLess {
+        using is_transparent = void;
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const {
+            const int spaces = std::string_view(a.first).compare(b.first);
+            return spaces != 0 ? spaces < 0 : std::string_view(a.second) < std::string_view(b.second);
+        }
+    };
+    using Objects = std::map<Name, ObjectPtr, NameLess>;
+    struct Table {
+        Table() = default;
+        Objects objects;
+        std::map<std::string, std::size_t, std::less<>> counts;  // by namespace
+        void put(Name name, ObjectPtr object);
+        void erase(const Name& name);
+        std::size_t size(std::string_view ns) const;
+    };
+    // What is otherwise at an older revision: how it was then, null where it was not there.
+    using Past = std::map<Name, ObjectPtr, NameLess>;
+    std::optional<Past> past(const Kind& kind, const Range& range) const;
 
     std::string uid() const;
     ObjectPtr commit(Change::Type type, const Kind& kind, JsonObject object, ObjectPtr previous);

@@ -68,6 +68,10 @@ private:
         return out;
     }
 
+    static JsonArray either(const char* one, const char* other) {
+        return JsonArray{JsonObject{{"type", one}}, JsonObject{{"type", other}}};
+    }
+
     JsonObject property(const SchemaField& field, const std::string& description) {
         auto out = type_of(field.schema);
         if (const auto* reference_text = out.if_contains("$ref")) {
@@ -82,6 +86,8 @@ private:
             out["x-kubernetes-list-map-keys"] = std::move(keys);
             out["x-kubernetes-list-type"] = "map";
         }
+        if (field.schema->type == Type::list && field.atomic) out["x-kubernetes-list-type"] = "atomic";
+        if (field.schema->type == Type::list && field.set) out["x-kubernetes-list-type"] = "set";
         if (field.merge_key) {
             out["x-kubernetes-patch-strategy"] = field.retain_keys ? "merge,retainKeys" : "merge";
             if (!field.merge_key->empty()) out["x-kubernetes-patch-merge-key"] = *field.merge_key;
@@ -114,9 +120,12 @@ private:
                 out["type"] = "string";
                 out["format"] = "byte";
                 break;
-            case Type::string:
-            case Type::quantity:
-            case Type::int_or_string: out["type"] = "string"; break;
+            case Type::string: out["type"] = "string"; break;
+            case Type::quantity: out["oneOf"] = either("string", "number"); break;
+            case Type::int_or_string:
+                out["format"] = "int-or-string";
+                out["oneOf"] = either("integer", "string");
+                break;
             case Type::any: out["type"] = "object"; break;
         }
         return out;

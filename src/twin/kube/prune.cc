@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <regex>
+
+#include "base/text.h"
 
 #include "twin/kube/validate.h"
 
@@ -10,6 +13,7 @@ using Type = Schema::Type;
 
 struct Walk {
     bool custom = false;
+    bool fills = true;
     std::vector<std::string>& unknown;
     std::string wrong;  // the first wrong type, "" for none
 };
@@ -65,6 +69,20 @@ bool has_type(const JsonValue& value, Type type) {
 
 void prune(JsonValue& value, const SchemaPtr& schema, const std::string& path, Walk& walk);
 
+// A number with an optional suffix: "1", "0.5", "500m", "1Gi", "1e3".
+bool is_quantity(std::string_view text) {
+    static const std::regex kForm(
+        "[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?");
+    return std::regex_match(text.begin(), text.end(), kForm);
+}
+
+// An empty list or map of a built-in kind is the same as none, and is not kept.
+bool is_left_out(const JsonValue& value, const SchemaField& field) {
+    if (field.required) return false;
+    if (field.schema->type == Type::list) return value.is_array() && value.get_array().empty();
+    return field.schema->type == Type::map && value.is_object() && value.get_object().empty();
+}
+
 void prune_members(JsonObject& object, const Schema& schema, const std::string& path, Walk& walk) {
     std::vector<std::string> gone;
     for (auto& member : object) {
@@ -72,20 +90,18 @@ void prune_members(JsonObject& object, const Schema& schema, const std::string& 
         const auto below = path.empty() ? key : path + "." + key;
         const auto found = schema.fields.find(key);
         if (found != schema.fields.end()) {
-            if (member.value().is_null()) {
+            if (!member.value().is_null()) prune(member.value(), found->second.schema, below, walk);
+            if (member.value().is_null() || (!walk.custom && is_left_out(member.value(), found->second)))
                 gone.push_back(key);
-            } else {
-                prune(member.value(), found->second.schema, below, walk);
-            }
         } else if (!schema.keeps_unknown) {
             walk.unknown.push_back(below);
             gone.push_back(key);
         }
     }
-    for (const auto& key : gone) object.erase(key);
+    for (const auto& key : gone) object.stable_erase(object.find(key));
     for (const auto& [name, field] : schema.fields) {
         const auto* fallback = field.schema->rules.if_contains("default");
-        if (fallback == nullptr || object.contains(name)) continue;
+        if (fallback == nullptr || object.contains(name) || !walk.fills) continue;
         object[name] = *fallback;
         prune(object[name], field.schema, path.empty() ? name : path + "." + name, walk);
     }
@@ -100,6 +116,17 @@ void prune(JsonValue& value, const SchemaPtr& schema, const std::string& path, W
         }
         return;
     }
+    if (schema->type == Type::integer && value.is_double())
+        value = static_cast<std::int64_t>(value.get_double());
+    std::string bytes;
+    const bool unreadable =
+        (schema->type == Type::quantity && value.is_string() && !is_quantity(value.get_string())) ||
+        (schema->type == Type::bytes && !base::base64_decode(std::string(value.get_string()), bytes));
+    if (unreadable && walk.wrong.empty())
+        walk.wrong = schema->type == Type::bytes ? std::string("illegal base64 data at input byte 0")
+                                                 : std::string(
+                                                       "quantities must match the regular expression "
+                                                       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     if (schema->type == Type::quantity && value.is_number()) value = base::to_text(value);
     if (auto* list = value.if_array(); list != nullptr && schema->type == Type::list) {
         for (std::size_t i = 0; i < list->size(); ++i) {
@@ -117,14 +144,15 @@ void prune(JsonValue& value, const SchemaPtr& schema, const std::string& path, W
 
 }  // namespace
 
-base::Result<void> prune_object(const KindInfo& kind, JsonObject& object, std::vector<std::string>& unknown) {
+base::Result<void> prune_object(const KindInfo& kind, JsonObject& object, std::vector<std::string>& unknown,
+                                SchemaDefaults defaults) {
     if (kind.schema == nullptr) return base::ok();
-    Walk walk{kind.custom, unknown, ""};
+    Walk walk{kind.custom, defaults == SchemaDefaults::filled, unknown, ""};
     const auto api_version = object["apiVersion"];
     const auto name = object["kind"];
     if (!kind.custom) {
-        object.erase("apiVersion");
-        object.erase("kind");
+        if (auto* at = object.find("apiVersion"); at != object.end()) object.stable_erase(at);
+        if (auto* at = object.find("kind"); at != object.end()) object.stable_erase(at);
     }
     JsonValue value = std::move(object);
     // Of a custom kind wrong types are told by validate_object, all together.

@@ -1,6 +1,7 @@
 // get and list, with tables, selectors and pages.
 #include "base/text.h"
 #include "twin/kube/api_server.h"
+#include "twin/kube/list_options.h"
 #include "twin/kube/metadata.h"
 #include "twin/kube/selectors.h"
 #include "twin/kube/status.h"
@@ -17,69 +18,47 @@ struct Page {
     std::int64_t revision = 0;
 };
 
-std::string sort_key(const JsonObject& object) {
-    return namespace_of(object) + "\x01" + name_of(object);
-}
-
-// A continue token names the revision of its list and the last object told; it dies with the log of changes.
-std::string make_token(std::int64_t revision, const std::string& after) {
-    const JsonObject token{{"v", "meta.k8s.io/v1"}, {"rv", revision}, {"start", after}};
-    return base::base64url_encode(base::to_text(token));
-}
-
-base::Result<std::pair<std::int64_t, std::string>> read_token(const ClusterState& state,
-                                                              const std::string& text) {
-    std::string plain;
-    if (!base::base64_decode(text, plain))
-        return bad_request("continue key is not valid: illegal base64 data");
-    const auto parsed = base::parse_json(plain);
-    if (!parsed.has_value() || !parsed->is_object())
-        return bad_request("continue key is not valid: it is no token of this server");
-    const auto revision = base::get_int(*parsed, "rv");
-    if (revision < state.store.oldest() || revision > state.store.revision()) {
-        return expired(
-            "The provided continue parameter is too old to display a consistent list result. You can start a "
-            "new list "
-            "without the continue parameter, or use the continue token in this response to retrieve the "
-            "remainder of the "
-            "results. Continuing with the provided token results in an inconsistent list - objects that were "
-            "created, "
-            "modified, or deleted between the time the first chunk was returned and now may show up in the "
-            "list.");
-    }
-    return std::pair(revision, base::get_string(*parsed, "start"));
-}
-
 base::Result<Page> select(const ClusterState& state, const ApiCall& call) {
     TRY(const auto selector,
         Selector::parse(call.parameter("labelSelector"), call.parameter("fieldSelector"), *call.kind));
+    TRY(const auto position, list_position(state, call));
     Page page;
-    page.revision = state.store.revision();
-    std::string after;
-    if (const auto token = call.parameter("continue"); !token.empty()) {
-        TRY(auto position, read_token(state, token));
-        page.revision = position.first;
-        after = position.second;
-    }
-    const auto limit = std::strtoll(call.parameter("limit").c_str(), nullptr, 10);
-    for (const auto& object : state.store.list(call.kind->kind, call.ns)) {
-        if (!selector.matches(*object)) continue;
-        if (!after.empty() && sort_key(*object) <= after) continue;
-        if (limit > 0 && static_cast<long long>(page.items.size()) >= limit) {
-            ++page.remaining;
-            continue;
-        }
-        page.items.push_back(in_version(*call.kind, object));
-    }
-    if (page.remaining > 0) page.next = make_token(page.revision, sort_key(*page.items.back()));
-    if (!selector.empty() && page.remaining > 0) page.remaining = -1;  // not told where a selector is in play
+    page.revision = position.revision == 0 ? state.store.revision() : position.revision;
+    const auto limit_text = call.parameter("limit");
+    if (limit_text.find_first_not_of("-0123456789") != std::string::npos)
+        return bad_request("strconv.ParseInt: parsing \"" + limit_text + "\": invalid syntax");
+    const auto limit = std::strtoll(limit_text.c_str(), nullptr, 10);
+    MemoryObjectStore::Range range;
+    range.ns = call.ns;
+    range.after_ns = position.after_ns;
+    range.after_name = position.after_name;
+    range.revision = position.revision;
+    bool more = false;
+    const bool known = state.store.walk(call.kind->kind, range, [&](const ObjectPtr& object) {
+        if (!selector.matches(*object)) return true;
+        more = limit > 0 && static_cast<long long>(page.items.size()) >= limit;
+        if (!more) page.items.push_back(in_version(*call.kind, object));
+        return !more;
+    });
+    if (!known) return list_expired();
+    if (!more) return page;
+    ListPosition next;
+    next.revision = page.revision;
+    next.after_ns = namespace_of(*page.items.back());
+    next.after_name = name_of(*page.items.back());
+    next.told = position.told;
+    if (next.told) *next.told += static_cast<std::int64_t>(page.items.size());
+    page.next = make_continue(next);
+    // Not told where a selector is in play.
+    const auto all = selector.empty() && next.told ? state.store.count(call.kind->kind, range) : std::nullopt;
+    if (all) page.remaining = static_cast<std::int64_t>(*all) - *next.told;
     return page;
 }
 
-JsonObject list_metadata(const Page& page) {
+JsonObject list_metadata(const Page& page, bool custom) {
     JsonObject meta;
     meta["resourceVersion"] = std::to_string(page.revision);
-    if (!page.next.empty()) meta["continue"] = page.next;
+    if (!page.next.empty() || custom) meta["continue"] = page.next;
     if (page.remaining > 0) meta["remainingItemCount"] = page.remaining;
     return meta;
 }
@@ -102,31 +81,84 @@ TableOptions table_options(const ApiCall& call, std::string api_version) {
     return options;
 }
 
+// An item's text. Items of a list do not repeat what the list says; custom kinds' do.
+void add_item(const ApiCall& call, const JsonObject& object, std::string& out) {
+    if (wants_metadata(call)) {
+        out += base::to_text(metadata_only(object));
+        return;
+    }
+    if (call.kind->custom) {
+        out += base::to_text(object);
+        return;
+    }
+    out += '{';
+    for (const auto& member : object) {
+        if (member.key() == "kind" || member.key() == "apiVersion") continue;
+        if (out.back() != '{') out += ',';
+        out += base::to_text(JsonValue(member.key())) + ':' + base::to_text(member.value());
+    }
+    out += '}';
+}
+
+// A list in writing. Its objects are the ones of the moment it was asked for, whatever changes meanwhile.
+struct ListText {
+    ListText(const ApiCall& the_call, Page the_page) : call(the_call), page(std::move(the_page)) {}
+    ApiCall call;
+    Page page;
+    std::size_t told = 0;
+    bool begun = false, ended = false;
+
+    void begin(std::string& out) {
+        const bool partial = wants_metadata(call);
+        JsonObject head;
+        head["kind"] = partial ? "PartialObjectMetadataList" : call.kind->name + "List";
+        head["apiVersion"] = partial ? "meta.k8s.io/v1" : call.kind->api_version();
+        head["metadata"] = list_metadata(page, call.kind->custom);
+        out += base::to_text(head);
+        out.back() = ',';
+        out += "\"items\":[";
+        begun = true;
+    }
+    std::string some(std::size_t most) {
+        std::string out;
+        if (!begun) begin(out);
+        for (; most > 0 && told < page.items.size(); --most, ++told) {
+            if (told > 0) out += ',';
+            add_item(call, *page.items[told], out);
+            page.items[told].reset();
+        }
+        ended = told == page.items.size();
+        if (ended) out += "]}\n";
+        return out;
+    }
+};
+
+// Longer lists are written piece by piece, so that others are answered between them.
+constexpr std::size_t kPiece = 500;
+
+rt::Task<std::optional<std::string>> next_piece(std::shared_ptr<ListText> list) {
+    if (list->ended) co_return std::optional<std::string>();
+    co_return std::optional<std::string>(list->some(kPiece));
+}
+
 http::Response answer_list(const StatePtr& state, const ApiCall& call) {
     auto page = select(*state, call);
     if (!page.has_value()) return error_response(page.error());
     const auto table = wanted_table(call);
     if (!table.empty()) {
         return json_response(200, make_table(*call.kind, page->items, state->clock.now(),
-                                             table_options(call, table), list_metadata(*page)));
+                                             table_options(call, table), list_metadata(*page, false)));
     }
-    const bool partial = wants_metadata(call);
-    JsonArray items;
-    for (const auto& object : page->items) {
-        auto item = partial ? metadata_only(*object) : *object;
-        // Items of a list do not repeat what the list says; custom kinds' do.
-        if (!call.kind->custom && !partial) {
-            item.erase("kind");
-            item.erase("apiVersion");
-        }
-        items.emplace_back(std::move(item));
+    http::Response response(200);
+    response.headers.set("Content-Type", "application/json");
+    const bool is_long = page->items.size() > kPiece;
+    auto list = std::make_shared<ListText>(call, std::move(*page));
+    if (is_long) {
+        response.stream = http::make_stream([list] { return next_piece(list); });
+    } else {
+        response.body = list->some(kPiece);
     }
-    JsonObject list;
-    list["kind"] = partial ? "PartialObjectMetadataList" : call.kind->name + "List";
-    list["apiVersion"] = partial ? "meta.k8s.io/v1" : call.kind->api_version();
-    list["metadata"] = list_metadata(*page);
-    list["items"] = std::move(items);
-    return json_response(200, list);
+    return response;
 }
 
 }  // namespace
@@ -161,12 +193,14 @@ http::Response object_response(const ClusterState& state, const ApiCall& call, i
         return json_response(
             status, make_table(*call.kind, {shown}, state.clock.now(), table_options(call, table), meta));
     }
-    if (call.method == "GET" && wants_metadata(call)) return json_response(status, metadata_only(*shown));
+    if (wants_metadata(call)) return json_response(status, metadata_only(*shown));
     return json_response(status, *shown);
 }
 
 http::Response answer_read(const StatePtr& state, const ApiCall& call) {
     if (call.name.empty()) return answer_list(state, call);
+    const auto revision = asked_revision(*state, call);
+    if (!revision.has_value()) return error_response(revision.error());
     const auto object = state->store.get(call.kind->kind, call.ns, call.name);
     if (object == nullptr) return error_response(not_found(call.kind->kind, call.name));
     return object_response(*state, call, 200, object);

@@ -3,6 +3,7 @@
 #include "twin/kube/metadata.h"
 #include "twin/kube/rbac.h"
 #include "twin/kube/status.h"
+#include "twin/kube/validate_parts.h"
 
 namespace instantstart::twin::kube {
 
@@ -71,6 +72,29 @@ JsonObject token_status(const ClusterState& state, const std::string& token) {
     return JsonObject{{"authenticated", true}, {"user", user_info(*user)}};
 }
 
+// What a review asks: one thing, of someone, and in its own namespace.
+base::Result<void> check_review(const ApiCall& call, const JsonObject& spec) {
+    const auto& plural = call.kind->kind.plural;
+    if (!plural.ends_with("accessreviews")) return base::ok();
+    Causes causes;
+    const bool resource = base::get_object(spec, "resourceAttributes").empty();
+    const bool other = base::get_object(spec, "nonResourceAttributes").empty();
+    if (resource == other) {
+        const auto& given = base::get_object(spec, resource ? "resourceAttributes" : "nonResourceAttributes");
+        invalid(causes, "spec.resourceAttributes", given.empty() ? JsonValue() : JsonValue(given),
+                "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+    }
+    if (plural != "selfsubjectaccessreviews" && base::get_string(spec, "user").empty() &&
+        base::get_array(spec, "groups").empty())
+        invalid(causes, "spec.user", "", "at least one of user or group must be specified");
+    const auto asked = base::get_string(spec, "resourceAttributes.namespace");
+    if (plural == "localsubjectaccessreviews" && asked != call.ns)
+        invalid(causes, "spec.resourceAttributes.namespace", asked.c_str(),
+                "must match metadata.namespace: " + call.ns);
+    if (causes.empty()) return base::ok();
+    return invalid_object(call.kind->name, call.kind->kind.group, "", causes);
+}
+
 }  // namespace
 
 http::Response answer_review(const StatePtr& state, const ApiCall& call) {
@@ -78,6 +102,7 @@ http::Response answer_review(const StatePtr& state, const ApiCall& call) {
     if (!body.has_value()) return error_response(body.error());
     auto review = std::move(*body);
     const auto& spec = base::get_object(review, "spec");
+    if (auto good = check_review(call, spec); !good.has_value()) return error_response(good.error());
     const auto& plural = call.kind->kind.plural;
     JsonObject status;
     if (plural == "selfsubjectreviews") {
@@ -90,7 +115,6 @@ http::Response answer_review(const StatePtr& state, const ApiCall& call) {
         const auto user = plural == "selfsubjectaccessreviews" ? call.user : user_of(spec);
         const bool allowed = is_authorised(state->store, user, attributes_of(spec));
         status["allowed"] = allowed;
-        if (!allowed) status["reason"] = "";
     }
     review["kind"] = call.kind->name;
     review["apiVersion"] = call.kind->api_version();

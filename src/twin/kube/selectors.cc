@@ -59,6 +59,11 @@ base::Result<Requirement> set_requirement(std::string_view clause, std::size_t o
     return out;
 }
 
+bool is_number(std::string_view text) {
+    return !text.empty() && text.size() < 19 &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 base::Result<Requirement> parse_clause(std::string_view clause) {
     Requirement out;
     if (const auto open = clause.find('('); open != std::string_view::npos) {
@@ -69,6 +74,11 @@ base::Result<Requirement> parse_clause(std::string_view clause) {
         out.op = negative ? Operator::not_in : Operator::in;
         out.key = base::trim(clause.substr(0, negative ? equals - 1 : equals));
         out.values.emplace_back(base::trim(clause.substr(value_at)));
+    } else if (const auto sign = clause.find_first_of("<>"); sign != std::string_view::npos) {
+        out.op = clause[sign] == '>' ? Operator::greater : Operator::less;
+        out.key = base::trim(clause.substr(0, sign));
+        out.values.emplace_back(base::trim(clause.substr(sign + 1)));
+        if (!is_number(out.values.front())) return unreadable(clause);
     } else if (clause.starts_with("!")) {
         out.op = Operator::absent;
         out.key = base::trim(clause.substr(1));
@@ -77,6 +87,14 @@ base::Result<Requirement> parse_clause(std::string_view clause) {
     }
     if (!is_key(out.key)) return unreadable(clause);
     return out;
+}
+
+// "n>1": both are whole numbers.
+bool compares(const Requirement& requirement, const std::string* value, int wanted) {
+    if (value == nullptr || !is_number(*value)) return false;
+    const auto mine = std::strtoll(value->c_str(), nullptr, 10);
+    const auto other = std::strtoll(requirement.values.front().c_str(), nullptr, 10);
+    return (mine > other ? 1 : mine < other ? -1 : 0) == wanted;
 }
 
 bool holds(const Requirement& requirement, const std::string* value) {
@@ -89,6 +107,8 @@ bool holds(const Requirement& requirement, const std::string* value) {
         case Operator::not_in: return !among();
         case Operator::exists: return value != nullptr;
         case Operator::absent: return value == nullptr;
+        case Operator::greater: return compares(requirement, value, 1);
+        case Operator::less: return compares(requirement, value, -1);
     }
     return false;
 }
@@ -164,7 +184,13 @@ base::Result<Selector> Selector::parse(std::string_view labels, std::string_view
         }
         TRY(auto requirement, parse_clause(text));
         if (!may_select(kind, requirement.key)) {
-            return bad_request("field label not supported: " + requirement.key);
+            static const std::set<std::string, std::less<>> kOwnWords = {
+                "pods", "events", "nodes", "secrets", "namespaces", "jobs", "replicasets", "services"};
+            if (!kind.custom && kOwnWords.contains(kind.kind.plural))
+                return bad_request("field label not supported: " + requirement.key);
+            return bad_request("\"" + requirement.key +
+                               "\" is not a known field selector: only \"metadata.name\", "
+                               "\"metadata.namespace\"");
         }
         out.fields_.push_back(std::move(requirement));
     }

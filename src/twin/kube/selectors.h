@@ -11,7 +11,7 @@
 namespace instantstart::twin::kube {
 
 struct Requirement {
-    enum class Operator : std::uint8_t { in, not_in, exists, absent };
+    enum class Operator : std::uint8_t { in, not_in, exists, absent, greater, less };
     Requirement() = default;
     std::string key;
     Operator op = Operator::exists;

@@ -15,7 +15,7 @@ JsonObject details_of(const Kind& kind, std::string_view name) {
     JsonObject details;
     if (!name.empty()) details["name"] = name;
     if (!kind.group.empty()) details["group"] = kind.group;
-    details["kind"] = kind.plural;
+    if (!kind.plural.empty()) details["kind"] = kind.plural;
     return details;
 }
 
@@ -81,7 +81,7 @@ Error invalid_object(std::string_view kind_name, std::string_view group, std::st
     }
     if (causes.size() > 1) text = "[" + text + "]";
     JsonObject details;
-    details["name"] = name;
+    if (!name.empty()) details["name"] = name;
     if (!group.empty()) details["group"] = group;
     details["kind"] = kind_name;
     details["causes"] = std::move(list);
@@ -134,10 +134,10 @@ JsonObject status_object(const Error& error) {
     JsonObject status;
     status["kind"] = "Status";
     status["apiVersion"] = "v1";
-    status["metadata"] = JsonObject();
+    status["metadata"] = base::get_object(error.extra, "metadata");
     status["status"] = "Failure";
     status["message"] = error.message;
-    status["reason"] = error.code;
+    if (!error.code.empty()) status["reason"] = error.code;
     if (const auto* details = error.extra.if_contains("details")) status["details"] = *details;
     status["code"] = status_code(error);
     return status;

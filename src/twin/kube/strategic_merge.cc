@@ -44,10 +44,37 @@ JsonValue without_directives(JsonValue value) {
     return out;
 }
 
+// Where the patch does not say the order: its items in its order, the others in theirs, and where both know
+// the place of two items, that of the list as it was.
+void weave(JsonArray& merged, const JsonArray& before, const JsonArray& patch, std::string_view key) {
+    const auto place = [&](const JsonArray& list, const JsonValue& item) -> std::ptrdiff_t {
+        const auto found = std::find_if(list.begin(), list.end(), [&](const JsonValue& other) {
+            return key.empty() ? item == other : same_key(item, other, key);
+        });
+        return found == list.end() ? -1 : found - list.begin();
+    };
+    JsonArray patched;
+    JsonArray rest;
+    for (const auto& item : merged) (place(patch, item) < 0 ? rest : patched).push_back(item);
+    std::sort(patched.begin(), patched.end(),
+              [&](const JsonValue& a, const JsonValue& b) { return place(patch, a) < place(patch, b); });
+    JsonArray out;
+    auto other = rest.begin();
+    for (const auto& item : patched) {
+        const auto at = place(before, item);
+        for (; other != rest.end() && at >= 0 && place(before, *other) < at; ++other) out.push_back(*other);
+        out.push_back(item);
+    }
+    for (; other != rest.end(); ++other) out.push_back(*other);
+    merged = std::move(out);
+}
+
 void merge_scalars(JsonArray& target, const JsonArray& patch) {
+    const JsonArray before = target;
     for (const auto& item : patch) {
         if (std::find(target.begin(), target.end(), item) == target.end()) target.push_back(item);
     }
+    weave(target, before, patch, "");
 }
 
 void merge_items(JsonArray& target, const JsonArray& patch, std::string_view key,
@@ -60,6 +87,7 @@ void merge_items(JsonArray& target, const JsonArray& patch, std::string_view key
         target = clean_list(patch);
         return;
     }
+    const JsonArray before = target;
     for (const auto& item : patch) {
         const auto same = [&](const JsonValue& mine) { return same_key(mine, item, key); };
         const auto found = std::find_if(target.begin(), target.end(), same);
@@ -71,6 +99,7 @@ void merge_items(JsonArray& target, const JsonArray& patch, std::string_view key
             target.push_back(without_directives(item));
         }
     }
+    weave(target, before, patch, key);
 }
 
 // Orders the items as the patch names them; items it does not name keep their places after those they

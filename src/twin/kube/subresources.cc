@@ -38,13 +38,18 @@ JsonObject scale_of(const KindInfo& kind, const JsonObject& object) {
         if (const auto* value = base::get_object(object, "metadata").if_contains(key)) meta[key] = *value;
     }
     JsonObject status{{"replicas", base::get_int(object, replicas_path(kind, "statusReplicasPath"))}};
-    if (const auto selector = selector_of(object); !selector.empty()) status["selector"] = selector;
-    return JsonObject{
-        {"kind", "Scale"},
-        {"apiVersion", "autoscaling/v1"},
-        {"metadata", std::move(meta)},
-        {"spec", JsonObject{{"replicas", base::get_int(object, replicas_path(kind, "specReplicasPath"))}}},
-        {"status", std::move(status)}};
+    const auto where = base::get_string(kind.scale, "labelSelectorPath");
+    const auto selector =
+        where.empty() ? selector_of(object) : base::get_string(object, std::string_view(where).substr(1));
+    if (!selector.empty()) status["selector"] = selector;
+    JsonObject spec;
+    const auto replicas = base::get_int(object, replicas_path(kind, "specReplicasPath"));
+    if (replicas != 0) spec["replicas"] = replicas;
+    return JsonObject{{"kind", "Scale"},
+                      {"apiVersion", "autoscaling/v1"},
+                      {"metadata", std::move(meta)},
+                      {"spec", std::move(spec)},
+                      {"status", std::move(status)}};
 }
 
 base::Result<JsonObject> wanted_scale(const ApiCall& call, const JsonObject& scale) {
@@ -69,7 +74,12 @@ http::Response answer_scale(const StatePtr& state, const ApiCall& call) {
     if (call.method == "GET") return json_response(200, scale);
     const auto wanted = wanted_scale(call, scale);
     if (!wanted.has_value()) return error_response(wanted.error());
-    const auto replicas = base::get_int(*wanted, "spec.replicas");
+    if (base::get_string(*wanted, "kind", "Scale") != "Scale")
+        return error_response(bad_request("the object provided is unrecognized (must be of type Scale)"));
+    const auto* count = base::find_path(*wanted, "spec.replicas");
+    if (count != nullptr && !count->is_int64())
+        return error_response(server_error(422, "Invalid", "spec.replicas: it must be a whole number"));
+    const auto replicas = count == nullptr ? 0 : count->get_int64();
     if (replicas < 0) {
         return error_response(invalid_object(
             "Scale", "autoscaling", call.name,

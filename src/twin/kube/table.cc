@@ -267,6 +267,8 @@ JsonObject make_table(const KindInfo& kind, const std::vector<ObjectPtr>& object
             row["object"] = JsonObject{{"kind", "PartialObjectMetadata"},
                                        {"apiVersion", "meta.k8s.io/v1"},
                                        {"metadata", base::get_object(*object, "metadata")}};
+        } else {
+            row["object"] = nullptr;
         }
         rows.emplace_back(std::move(row));
     }

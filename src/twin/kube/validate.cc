@@ -1,6 +1,7 @@
-#include "twin/kube/validate.h"
+#include "twin/kube/validate_parts.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "twin/kube/metadata.h"
@@ -9,81 +10,25 @@ namespace instantstart::twin::kube {
 
 namespace {
 
-using Causes = std::vector<Cause>;
 using Type = Schema::Type;
 
 bool is_alphanumeric(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-void required(Causes& causes, std::string field, std::string_view note = "") {
-    causes.emplace_back("FieldValueRequired",
-                        "Required value" + (note.empty() ? "" : ": " + std::string(note)), std::move(field));
-}
-
-void invalid(Causes& causes, std::string field, const JsonValue& value, std::string_view why) {
-    causes.emplace_back("FieldValueInvalid",
-                        "Invalid value: " + base::to_text(value) + ": " + std::string(why), std::move(field));
-}
-
-void check_name(const KindInfo& kind, const JsonObject& object, Causes& causes) {
-    const auto name = name_of(object);
-    static const std::set<std::string> kLabels = {"namespaces", "services"};
-    if (kind.kind.group == "rbac.authorization.k8s.io") {
-        if (name.find('/') != std::string::npos)
-            invalid(causes, "metadata.name", name.c_str(), "may not contain '/'");
-        return;
-    }
-    if (kLabels.contains(kind.kind.plural) && !kind.custom) {
-        if (!is_dns_label(name)) {
-            invalid(
-                causes, "metadata.name", name.c_str(),
-                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-                "must start and end "
-                "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-                "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-        }
-        return;
-    }
-    if (!is_dns_subdomain(name)) {
-        invalid(causes, "metadata.name", name.c_str(),
-                "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-                "'.', and must start and "
-                "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-                "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
-    }
-}
-
-bool is_label_value(std::string_view text) {
-    const auto good = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    if (text.empty()) return true;
-    if (text.size() > 63 || !good(text.front()) || !good(text.back())) return false;
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return good(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-void check_labels(const JsonObject& labels, const std::string& path, Causes& causes) {
-    for (const auto& label : labels) {
-        const std::string_view key = label.key();
-        const auto slash = key.find('/');
-        const auto last = slash == std::string_view::npos ? key : key.substr(slash + 1);
-        if (last.empty() || !is_label_value(last) ||
-            (slash != std::string_view::npos && !is_dns_subdomain(key.substr(0, slash)))) {
-            invalid(causes, path, JsonValue(label.key()),
-                    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
-                    "end with an "
-                    "alphanumeric character");
-        }
-        if (!label.value().is_string() || !is_label_value(label.value().get_string())) {
-            invalid(causes, path, label.value(),
-                    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' "
-                    "or '.', and must start "
-                    "and end with an alphanumeric character");
-        }
-    }
-}
-
 void check_required(const JsonValue& value, const SchemaPtr& schema, const std::string& path, Causes& causes);
+void check_distinct(const JsonValue& value, const SchemaField& field, const std::string& path,
+                    Causes& causes);
+
+// Patterns of schemas are searched for, not matched whole; one that cannot be read refuses nothing.
+bool matches_pattern(const std::string& text, const std::string& pattern) {
+    if (text.size() > 4096) return true;  // the library recurses over the text
+    try {
+        return std::regex_search(text, std::regex(pattern));
+    } catch (const std::regex_error&) {
+        return true;
+    }
+}
 
 void check_members(const JsonObject& object, const Schema& schema, const std::string& path, Causes& causes) {
     for (const auto& [name, field] : schema.fields) {
@@ -103,6 +48,8 @@ void check_members(const JsonObject& object, const Schema& schema, const std::st
             continue;
         }
         check_required(*member, field.schema, below, causes);
+        if (!field.schema->rules.empty() || schema.name.empty())
+            check_distinct(*member, field, below, causes);
     }
 }
 
@@ -113,6 +60,7 @@ std::string_view type_word(Type type) {
         case Type::boolean: return "boolean";
         case Type::number: return "number";
         case Type::list: return "array";
+        case Type::int_or_string: return "integer,string";
         default: return "object";
     }
 }
@@ -127,10 +75,64 @@ std::string_view value_word(const JsonValue& value) {
 
 bool fits(const JsonValue& value, Type type) {
     const auto word = value_word(value);
-    if (type == Type::any || (type == Type::int_or_string && (word == "string" || word == "integer")))
-        return true;
-    if (type == Type::number && word == "integer") return true;
-    return type != Type::int_or_string && word == type_word(type);
+    if (type == Type::int_or_string) return word == "string" || word == "integer";
+    if (type == Type::any || (type == Type::number && word == "integer")) return true;
+    return word == type_word(type);
+}
+
+void check_text(const std::string& text, const Schema& schema, const std::string& path, Causes& causes) {
+    const auto size = static_cast<std::int64_t>(text.size());
+    const auto& rules = schema.rules;
+    if (rules.contains("minLength") && size < base::get_int(rules, "minLength"))
+        invalid(causes, path, text.c_str(),
+                path + " in body should be at least " + base::to_text(rules.at("minLength")) + " chars long");
+    if (rules.contains("maxLength") && size > base::get_int(rules, "maxLength"))
+        causes.emplace_back(
+            "FieldValueTooLong",
+            "Too long: may not be more than " + base::to_text(rules.at("maxLength")) + " bytes", path);
+    const auto pattern = base::get_string(rules, "pattern");
+    if (!pattern.empty() && !matches_pattern(text, pattern))
+        invalid(causes, path, text.c_str(), path + " in body should match '" + pattern + "'");
+    if (base::get_string(rules, "format") == "date-time" && !base::parse_time(text))
+        causes.emplace_back("FieldValueTypeInvalid",
+                            "Invalid value: \"" + text + "\": " + path +
+                                " in body must be of type date-time: \"" + text + "\"",
+                            path);
+}
+
+void check_count(const JsonArray& list, const Schema& schema, const std::string& path, Causes& causes) {
+    const auto size = static_cast<std::int64_t>(list.size());
+    if (schema.rules.contains("minItems") && size < base::get_int(schema.rules, "minItems"))
+        invalid(
+            causes, path, size,
+            path + " in body should have at least " + base::to_text(schema.rules.at("minItems")) + " items");
+    if (schema.rules.contains("maxItems") && size > base::get_int(schema.rules, "maxItems"))
+        causes.emplace_back("FieldValueTooMany",
+                            "Too many: " + std::to_string(size) + ": must have at most " +
+                                base::to_text(schema.rules.at("maxItems")) + " items",
+                            path);
+}
+
+// Of a list with keys no two items have the same, of a set no two are equal.
+void check_distinct(const JsonValue& value, const SchemaField& field, const std::string& path,
+                    Causes& causes) {
+    const auto* list = value.if_array();
+    if (list == nullptr || (field.keys.empty() && !field.set)) return;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        JsonValue key = (*list)[i];
+        if (!field.set) {
+            JsonObject keys;
+            for (const auto& name : field.keys) {
+                const auto* part = key.is_object() ? key.get_object().if_contains(name) : nullptr;
+                if (part != nullptr) keys[name] = *part;
+            }
+            key = std::move(keys);
+        }
+        if (!seen.insert(base::to_text(key)).second)
+            causes.emplace_back("FieldValueDuplicate", "Duplicate value: " + base::to_text(key),
+                                path + "[" + std::to_string(i) + "]");
+    }
 }
 
 // The rules of a custom schema: type, enum, bounds, pattern.
@@ -165,18 +167,8 @@ bool check_rules(const JsonValue& value, const Schema& schema, const std::string
         if (high != nullptr && high->is_number())
             bound("maximum", number > high->to_number<double>(), "less than or equal to");
     }
-    if (value.is_string()) {
-        const auto size = static_cast<std::int64_t>(value.get_string().size());
-        if (schema.rules.contains("minLength"))
-            bound("minLength", size < base::get_int(schema.rules, "minLength"), "at least");
-        if (schema.rules.contains("maxLength"))
-            bound("maxLength", size > base::get_int(schema.rules, "maxLength"), "at most");
-    }
-    if (value.is_array() && schema.rules.contains("minItems")) {
-        bound("minItems",
-              static_cast<std::int64_t>(value.get_array().size()) < base::get_int(schema.rules, "minItems"),
-              "at least");
-    }
+    if (value.is_string()) check_text(std::string(value.get_string()), schema, path, causes);
+    if (const auto* list = value.if_array()) check_count(*list, schema, path, causes);
     return true;
 }
 
@@ -199,45 +191,13 @@ void check_required(const JsonValue& value, const SchemaPtr& schema, const std::
     }
 }
 
-void check_containers(const JsonObject& spec, const std::string& path, Causes& causes) {
-    const auto& containers = base::get_array(spec, "containers");
-    if (containers.empty()) required(causes, path + ".containers");
-    std::set<std::string> names;
-    for (auto list_name : {"containers", "initContainers"}) {
-        const auto& list = base::get_array(spec, list_name);
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            const auto at = path + "." + list_name + "[" + std::to_string(i) + "]";
-            const auto name = base::get_string(list[i], "name");
-            if (!name.empty() && !is_dns_label(name))
-                invalid(causes, at + ".name", name.c_str(), "a lowercase RFC 1123 label is required");
-            if (!name.empty() && !names.insert(name).second) {
-                causes.emplace_back("FieldValueDuplicate", "Duplicate value: \"" + name + "\"", at + ".name");
-            }
-            if (base::get_string(list[i], "image").empty()) required(causes, at + ".image");
-            for (const auto& mount : base::get_array(list[i], "volumeMounts")) {
-                const auto volume = base::get_string(mount, "name");
-                const auto& volumes = base::get_array(spec, "volumes");
-                const bool known = std::any_of(volumes.begin(), volumes.end(), [&](const JsonValue& v) {
-                    return base::get_string(v, "name") == volume;
-                });
-                if (!known)
-                    causes.emplace_back("FieldValueNotFound", "Not found: \"" + volume + "\"",
-                                        at + ".volumeMounts[0].name");
-            }
-        }
-    }
-}
-
 void check_workload(const KindInfo& kind, const JsonObject& object, Causes& causes) {
     const auto& labels = base::get_object(object, "spec.template.metadata.labels");
-    check_containers(base::get_object(object, "spec.template.spec"), "spec.template.spec", causes);
+    check_pod_spec(base::get_object(object, "spec.template.spec"), "spec.template.spec", causes);
     const auto policy = base::get_string(object, "spec.template.spec.restartPolicy");
     if (kind.is("batch", "jobs")) {
         if (policy != "OnFailure" && policy != "Never") {
-            causes.emplace_back("FieldValueNotSupported",
-                                "Unsupported value: \"" + (policy.empty() ? "Always" : policy) +
-                                    "\": supported values: \"OnFailure\", \"Never\"",
-                                "spec.template.spec.restartPolicy");
+            required(causes, "spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\"");
         }
         return;
     }
@@ -259,10 +219,43 @@ void check_workload(const KindInfo& kind, const JsonObject& object, Causes& caus
     }
 }
 
+// One version is the stored one, and each says what its objects are like.
+void check_versions(const JsonObject& definition, Causes& causes) {
+    const auto& versions = base::get_array(definition, "spec.versions");
+    int stored = 0;
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+        stored += base::get_bool(versions[i], "storage") ? 1 : 0;
+        if (base::find_path(versions[i], "schema.openAPIV3Schema") == nullptr)
+            required(causes, "spec.versions[" + std::to_string(i) + "].schema.openAPIV3Schema");
+    }
+    if (stored != 1)
+        invalid(causes, "spec.versions", versions, "must have exactly one version marked as storage version");
+}
+
+void check_taints(const JsonObject& node, Causes& causes) {
+    const auto& taints = base::get_array(node, "spec.taints");
+    for (std::size_t i = 0; i < taints.size(); ++i) {
+        const auto effect = base::get_string(taints[i], "effect");
+        if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
+            not_supported(causes, "spec.taints[" + std::to_string(i) + "].effect", effect,
+                          "\"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
+    }
+}
+
+// An event stands in the namespace of what it is about.
+void check_event(const JsonObject& event, Causes& causes) {
+    const auto about = base::get_string(event, "involvedObject.namespace");
+    const auto ns = namespace_of(event);
+    if (about.empty() ? ns != "default" : about != ns)
+        invalid(causes, "involvedObject.namespace", about.c_str(), "does not match event.namespace");
+}
+
 void check_kind(const KindInfo& kind, const JsonObject& object, Causes& causes) {
     static const std::set<std::string> kWorkloads = {"deployments", "daemonsets", "statefulsets",
                                                      "replicasets", "jobs"};
-    if (kind.is("", "pods")) check_containers(base::get_object(object, "spec"), "spec", causes);
+    if (kind.is("", "pods")) check_pod_spec(base::get_object(object, "spec"), "spec", causes);
+    if (kind.is("", "nodes")) check_taints(object, causes);
+    if (kind.is("", "events")) check_event(object, causes);
     if ((kind.kind.group == "apps" || kind.kind.group == "batch") && kWorkloads.contains(kind.kind.plural)) {
         check_workload(kind, object, causes);
     }
@@ -287,10 +280,36 @@ void check_kind(const KindInfo& kind, const JsonObject& object, Causes& causes) 
         if (name_of(object) != wanted)
             invalid(causes, "metadata.name", name_of(object).c_str(),
                     "must be spec.names.plural+\".\"+spec.group");
+        check_versions(object, causes);
+    }
+}
+
+void check_immutable(const JsonObject& before, const JsonObject& after, Causes& causes) {
+    for (auto member : {"data", "binaryData"}) {
+        if (base::get_object(before, member) != base::get_object(after, member))
+            causes.emplace_back("FieldValueForbidden",
+                                "Forbidden: field is immutable when `immutable` is set", member);
     }
 }
 
 }  // namespace
+
+void required(Causes& causes, std::string field, std::string_view note) {
+    causes.emplace_back("FieldValueRequired",
+                        "Required value" + (note.empty() ? "" : ": " + std::string(note)), std::move(field));
+}
+
+void invalid(Causes& causes, std::string field, const JsonValue& value, std::string_view why) {
+    causes.emplace_back("FieldValueInvalid",
+                        "Invalid value: " + base::to_text(value) + ": " + std::string(why), std::move(field));
+}
+
+void not_supported(Causes& causes, std::string field, std::string_view value, std::string_view choices) {
+    causes.emplace_back(
+        "FieldValueNotSupported",
+        "Unsupported value: \"" + std::string(value) + "\": supported values: " + std::string(choices),
+        std::move(field));
+}
 
 bool is_dns_label(std::string_view text) {
     if (text.empty() || text.size() > 63 || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back()))
@@ -314,8 +333,7 @@ bool is_dns_subdomain(std::string_view text) {
 
 base::Result<void> validate_object(const KindInfo& kind, const JsonObject& object) {
     Causes causes;
-    check_name(kind, object, causes);
-    check_labels(base::get_object(object, "metadata.labels"), "metadata.labels", causes);
+    check_metadata(kind, object, causes);
     const JsonValue whole = object;
     // Definitions are checked by check_kind; their schemas are free text to us.
     if (kind.kind.plural != "customresourcedefinitions" && kind.kind.plural != "events") {
@@ -326,7 +344,7 @@ base::Result<void> validate_object(const KindInfo& kind, const JsonObject& objec
     std::vector<Cause> distinct;
     for (auto& cause : causes) {
         const bool seen = std::any_of(distinct.begin(), distinct.end(), [&](const Cause& c) {
-            return c.field == cause.field && c.reason == cause.reason;
+            return c.field == cause.field && c.reason == cause.reason && c.message == cause.message;
         });
         if (!seen) distinct.push_back(std::move(cause));
     }
@@ -358,11 +376,11 @@ base::Result<void> validate_change(const KindInfo& kind, const JsonObject& befor
     if (kind.kind.group == "rbac.authorization.k8s.io" && kind.kind.plural.ends_with("bindings"))
         fixed("roleRef");
     if (kind.is("", "persistentvolumes")) fixed("spec.csi");
-    if (kind.is("", "pods") && !is_terminating(before)) {
-        fixed("spec.nodeName");
-        fixed("spec.restartPolicy");
-    }
-    if (base::get_bool(before, "immutable")) fixed("data");
+    if (kind.is("", "pods") && !is_terminating(before)) check_pod_change(before, after, causes);
+    if (kind.is("", "nodes") && !base::get_string(before, "spec.providerID").empty())
+        fixed("spec.providerID");
+    if (base::get_bool(before, "immutable")) check_immutable(before, after, causes);
+    check_metadata_change(before, after, causes);
     if (causes.empty()) return base::ok();
     return invalid_object(kind.name, kind.kind.group, name_of(after), causes);
 }

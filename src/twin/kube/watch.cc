@@ -1,6 +1,7 @@
 // watch: what changed after a revision, line by line, until the client's time is over or the server ends it.
 #include "base/text.h"
 #include "twin/kube/api_server.h"
+#include "twin/kube/list_options.h"
 #include "twin/kube/metadata.h"
 #include "twin/kube/selectors.h"
 #include "twin/kube/status.h"
@@ -31,14 +32,20 @@ struct Watcher {
     std::uint64_t connections;
     std::string table, include;
     bool bookmarks = false;
+    bool partial = false;  // metadata only
     bool headers_sent = false;
     bool over = false;
+    bool behind = false;  // there are more changes to tell
     std::int64_t revision = 0;
-    std::string pending;  // lines to send before anything else
+    // To send before anything else: what was there at the beginning, and then a bookmark.
+    std::vector<ObjectPtr> present;
+    std::size_t told = 0;
+    bool initial_end = false;
     base::Duration end{}, next_bookmark{};
 };
 
 constexpr auto kBookmarkEvery = std::chrono::seconds(60);
+constexpr std::size_t kPiece = 500;  // objects at a time, so that others are answered between them
 
 bool concerns(const Watcher& watcher, const JsonObject& object) {
     if (!watcher.name.empty() && name_of(object) != watcher.name) return false;
@@ -47,10 +54,15 @@ bool concerns(const Watcher& watcher, const JsonObject& object) {
 
 void add_line(Watcher& watcher, std::string_view type, const ObjectPtr& object, std::string& out) {
     const auto shown = in_version(*watcher.kind, object);
-    JsonObject event;
-    event["type"] = type;
-    if (watcher.table.empty() || type == "BOOKMARK") {
-        event["object"] = *shown;
+    out += "{\"type\":\"";
+    out += type;
+    out += "\",\"object\":";
+    if (watcher.partial) {
+        out += base::to_text(JsonObject{{"kind", "PartialObjectMetadata"},
+                                        {"apiVersion", "meta.k8s.io/v1"},
+                                        {"metadata", base::get_object(*shown, "metadata")}});
+    } else if (watcher.table.empty() || type == "BOOKMARK") {
+        out += base::to_text(*shown);
     } else {
         TableOptions options;
         options.api_version = watcher.table;
@@ -58,16 +70,15 @@ void add_line(Watcher& watcher, std::string_view type, const ObjectPtr& object, 
         options.headers = !watcher.headers_sent;
         watcher.headers_sent = true;
         const JsonObject meta{{"resourceVersion", base::get_string(*shown, "metadata.resourceVersion")}};
-        event["object"] = make_table(*watcher.kind, {shown}, watcher.state->clock.now(), options, meta);
+        out += base::to_text(make_table(*watcher.kind, {shown}, watcher.state->clock.now(), options, meta));
     }
-    out += base::to_text(event) + "\n";
+    out += "}\n";
 }
 
 void add_bookmark(Watcher& watcher, bool initial_end, std::string& out) {
     JsonObject meta;
     meta["resourceVersion"] = std::to_string(watcher.revision);
     if (initial_end) meta["annotations"] = JsonObject{{"k8s.io/initial-events-end", "true"}};
-    meta["creationTimestamp"] = nullptr;
     const JsonObject object{{"kind", watcher.kind->name},
                             {"apiVersion", watcher.kind->api_version()},
                             {"metadata", std::move(meta)}};
@@ -83,13 +94,29 @@ void add_change(Watcher& watcher, const Change& change, std::string& out) {
     if (change.type == Change::Type::deleted && was) add_line(watcher, "DELETED", change.object, out);
     if (change.type == Change::Type::deleted) return;
     if (is) add_line(watcher, was ? "MODIFIED" : "ADDED", change.object, out);
-    if (was && !is) add_line(watcher, "DELETED", change.object, out);
+    if (!was || is) return;
+    // What left the selection is shown as it was last in it.
+    auto last = *change.previous;
+    metadata_of(last)["resourceVersion"] = std::to_string(change.revision);
+    add_line(watcher, "DELETED", std::make_shared<const JsonObject>(std::move(last)), out);
+}
+
+// What was there at the beginning, a piece at a time.
+std::string collect_present(Watcher& watcher) {
+    std::string out;
+    for (std::size_t i = 0; i < kPiece && watcher.told < watcher.present.size(); ++i)
+        add_line(watcher, "ADDED", std::exchange(watcher.present[watcher.told++], nullptr), out);
+    if (watcher.told < watcher.present.size()) return out;
+    watcher.present = {};
+    watcher.told = 0;
+    if (std::exchange(watcher.initial_end, false)) add_bookmark(watcher, true, out);
+    return out;
 }
 
 std::string collect(Watcher& watcher) {
-    std::string out = std::move(watcher.pending);
-    watcher.pending.clear();
-    const auto changes = watcher.state->store.changes_since(watcher.revision);
+    if (!watcher.present.empty() || watcher.initial_end) return collect_present(watcher);
+    std::string out;
+    const auto changes = watcher.state->store.changes_since(watcher.revision, kPiece);
     if (!changes) {
         const auto error = expired("too old resource version: " + std::to_string(watcher.revision) + " (" +
                                    std::to_string(watcher.state->store.oldest()) + ")");
@@ -101,6 +128,7 @@ std::string collect(Watcher& watcher) {
         add_change(watcher, change, out);
         watcher.revision = change.revision;
     }
+    watcher.behind = changes->size() == kPiece;
     return out;
 }
 
@@ -122,6 +150,7 @@ rt::Task<Piece> next_piece(std::shared_ptr<Watcher> watcher) {
         }
         if (!out.empty()) co_return Piece(std::move(out));
         if (watcher->over) break;
+        if (watcher->behind) continue;
         const auto limit =
             (watcher->bookmarks ? std::min(watcher->end, watcher->next_bookmark) : watcher->end) - now;
         auto waited = co_await watcher->state->changed.wait_for(clock, limit);
@@ -133,7 +162,7 @@ rt::Task<Piece> next_piece(std::shared_ptr<Watcher> watcher) {
 
 void add_present(Watcher& watcher) {
     for (const auto& object : watcher.state->store.list(watcher.kind->kind, watcher.ns)) {
-        if (concerns(watcher, *object)) add_line(watcher, "ADDED", object, watcher.pending);
+        if (concerns(watcher, *object)) watcher.present.push_back(object);
     }
 }
 
@@ -143,14 +172,18 @@ http::Response answer_watch(const StatePtr& state, const ApiCall& call) {
     auto selector =
         Selector::parse(call.parameter("labelSelector"), call.parameter("fieldSelector"), *call.kind);
     if (!selector.has_value()) return error_response(selector.error());
+    if (auto good = check_watch_options(call); !good.has_value()) return error_response(good.error());
+    if (auto asked = asked_revision(*state, call); !asked.has_value()) return error_response(asked.error());
     auto watcher = std::make_shared<Watcher>(state, call, std::move(*selector));
+    watcher->partial =
+        call.request.headers.get("Accept").find("as=PartialObjectMetadata") != std::string::npos;
     const auto given = call.parameter("resourceVersion");
     const bool initial = call.parameter("sendInitialEvents") == "true";
     watcher->revision = std::strtoll(given.c_str(), nullptr, 10);
     if (given.empty() || given == "0" || initial) {
         watcher->revision = state->store.revision();
         if (call.parameter("sendInitialEvents") != "false") add_present(*watcher);
-        if (initial && watcher->bookmarks) add_bookmark(*watcher, true, watcher->pending);
+        watcher->initial_end = initial && watcher->bookmarks;
     } else if (watcher->revision < state->store.oldest()) {
         return error_response(expired("too old resource version: " + given + " (" +
                                       std::to_string(state->store.oldest()) + ")"));

@@ -1,34 +1,48 @@
 // Who did what, by which face, with what result.
-import Box from "@cloudscape-design/components/box";
-import Header from "@cloudscape-design/components/header";
-import Table from "@cloudscape-design/components/table";
+import type { TableProps } from "@cloudscape-design/components/table";
 
+import { DataTable } from "../../shared/data_table";
 import { localTime } from "../../shared/format";
 import { Link } from "../../shared/link";
 import { ProblemAlert } from "../../shared/problem_alert";
-import { useAudit } from "../../shared/queries";
+import { useAuditList } from "../../shared/queries";
+import type { AuditEntry } from "../../shared/types";
+
+const kColumns: TableProps.ColumnDefinition<AuditEntry>[] = [
+  { id: "time", header: "Time", cell: (entry) => localTime(entry.time), sortingField: "time" },
+  { id: "principal", header: "Principal", cell: (entry) => entry.principal ?? "–", sortingField: "principal" },
+  { id: "face", header: "Face", cell: (entry) => entry.face ?? "–", sortingField: "face" },
+  {
+    id: "operation",
+    header: "Operation",
+    sortingField: "operation",
+    cell: (entry) =>
+      entry.operation_id ? (
+        <Link to={`/operations/${entry.operation_id}`}>{entry.operation ?? entry.operation_id}</Link>
+      ) : (
+        (entry.operation ?? "–")
+      ),
+  },
+  { id: "resource", header: "Resource", cell: (entry) => entry.resource ?? "–", sortingField: "resource" },
+  { id: "outcome", header: "Outcome", cell: (entry) => entry.outcome ?? "–", sortingField: "outcome" },
+];
 
 export function AuditPage() {
-  const audit = useAudit();
-  if (audit.error) return <ProblemAlert error={audit.error} />;
-  const entries = audit.data?.audit ?? [];
+  const { rows, pending, error, older } = useAuditList();
+  if (error && rows.length === 0) return <ProblemAlert error={error} />;
   return (
-    <Table
-      variant="full-page"
-      header={<Header variant="h1" counter={`(${entries.length})`} description="Every write and every refused write">Audit</Header>}
-      items={entries}
-      loading={audit.isPending}
-      loadingText="Loading the audit"
-      empty={<Box textAlign="center">Nothing has been done yet.</Box>}
-      ariaLabels={{ tableLabel: "Audit" }}
-      columnDefinitions={[
-        { id: "time", header: "Time", cell: (entry) => localTime(entry.time) },
-        { id: "principal", header: "Principal", cell: (entry) => entry.principal ?? "–" },
-        { id: "face", header: "Face", cell: (entry) => entry.face ?? "–" },
-        { id: "operation", header: "Operation", cell: (entry) => (entry.operation_id ? <Link to={`/operations/${entry.operation_id}`}>{entry.operation ?? entry.operation_id}</Link> : entry.operation ?? "–") },
-        { id: "resource", header: "Resource", cell: (entry) => entry.resource ?? "–" },
-        { id: "outcome", header: "Outcome", cell: (entry) => entry.outcome ?? "–" },
-      ]}
+    <DataTable
+      page
+      title="Audit"
+      description="Every write and every refused write"
+      items={rows}
+      columns={kColumns}
+      loading={pending}
+      older={older}
+      empty="Nothing has been done yet."
+      rowId={(entry) => entry.id ?? `${entry.time} ${entry.operation}`}
+      sortBy="time"
+      descending
     />
   );
 }

@@ -16,11 +16,17 @@ import { useNavigate, useParams, useSearchParams } from "react-router-dom";
 import { client, take } from "../../shared/api";
 import { ofTotal, Status } from "../../shared/format";
 import { ProblemAlert } from "../../shared/problem_alert";
-import { useCluster, useOperations } from "../../shared/queries";
+import { useCluster, useOperationList } from "../../shared/queries";
 import type { Cluster, Environment } from "../../shared/types";
+import { DependencyTable } from "../dependencies/dependency_table";
+import { EventTable } from "../events/event_table";
+import { FeaturesTab } from "../features/features_tab";
+import { GroupTable } from "../instance_groups/group_table";
+import { NodeGroupTable } from "../node_groups/node_group_table";
+import { NodeTable } from "../nodes/node_table";
 import { OperationTable } from "../operations/operation_table";
+import { StorageTable } from "../storages/storage_table";
 import { DeleteDialog } from "./delete_dialog";
-import { DependencyTable, EventTable, GroupTable, NodeTable, StorageTable } from "./tables";
 
 function Summary({ cluster }: { cluster: Cluster }) {
   return (
@@ -34,7 +40,7 @@ function Summary({ cluster }: { cluster: Cluster }) {
           { label: "Node recovery", value: cluster.hyperpod?.node_recovery ?? "–" },
           { label: "Nodes ready", value: ofTotal(cluster.nodes) },
           { label: "Accelerators ready", value: ofTotal(cluster.accelerators) },
-          { label: "Accelerators in use", value: cluster.accelerators?.in_use ?? 0 },
+          { label: "Accelerators in use", value: (cluster.accelerators?.in_use ?? 0).toLocaleString() },
           { label: "VPC", value: cluster.eks?.vpc_id ?? "–" },
         ]}
       />
@@ -42,11 +48,14 @@ function Summary({ cluster }: { cluster: Cluster }) {
   );
 }
 
+function Operations({ name }: { name: string }) {
+  return <OperationTable title="h2" list={useOperationList(`cluster/${name}`)} />;
+}
+
 export function ClusterPage({ environment }: { environment: Environment }) {
   const { name = "" } = useParams();
   const [search, setSearch] = useSearchParams();
   const cluster = useCluster(name);
-  const operations = useOperations(`cluster/${name}`);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
@@ -56,13 +65,21 @@ export function ClusterPage({ environment }: { environment: Environment }) {
   });
 
   if (cluster.error) return <ProblemAlert error={cluster.error} />;
-  if (!cluster.data) return <Box textAlign="center"><Spinner /> Loading the cluster</Box>;
+  if (!cluster.data)
+    return (
+      <Box textAlign="center">
+        <Spinner /> Loading the cluster
+      </Box>
+    );
   const value = cluster.data.cluster;
   return (
     <SpaceBetween size="l">
       <BreadcrumbGroup
         ariaLabel="Breadcrumbs"
-        items={[{ text: "Clusters", href: "/clusters" }, { text: name, href: "" }]}
+        items={[
+          { text: "Clusters", href: "/clusters" },
+          { text: name, href: "" },
+        ]}
         onFollow={(event) => (event.preventDefault(), event.detail.href && navigate(event.detail.href))}
       />
       <Header
@@ -91,12 +108,14 @@ export function ClusterPage({ environment }: { environment: Environment }) {
         activeTabId={search.get("tab") ?? "groups"}
         onChange={(event) => setSearch({ tab: event.detail.activeTabId }, { replace: true })}
         tabs={[
-          { id: "groups", label: "Instance groups", content: <GroupTable cluster={value} /> },
+          { id: "groups", label: "Instance groups", content: <GroupTable name={name} /> },
           { id: "nodes", label: "Nodes", content: <NodeTable name={name} /> },
+          { id: "features", label: "Features", content: <FeaturesTab name={name} /> },
+          { id: "node-groups", label: "EKS node groups", content: <NodeGroupTable name={name} /> },
           { id: "dependencies", label: "Dependencies", content: <DependencyTable name={name} /> },
           { id: "storage", label: "Storage", content: <StorageTable name={name} /> },
           { id: "events", label: "Events", content: <EventTable name={name} /> },
-          { id: "operations", label: "Operations", content: <OperationTable title="h2" operations={operations.data?.operations ?? []} loading={operations.isPending} /> },
+          { id: "operations", label: "Operations", content: <Operations name={name} /> },
         ]}
       />
       {deleting && <DeleteDialog name={name} onDismiss={() => setDeleting(false)} />}

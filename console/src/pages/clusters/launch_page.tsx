@@ -12,8 +12,10 @@ import Toggle from "@cloudscape-design/components/toggle";
 import { useState } from "react";
 
 import { client, withKey } from "../../shared/api";
-import { emptyGroup, GroupFields, groupRequest } from "./group_fields";
-import { PlannedForm } from "./planned_form";
+import { PlannedForm } from "../../shared/planned_form";
+import { type FeatureName, featureRequest, LaunchFeatures } from "../features/launch_features";
+import { emptyGroup, groupRequest, isComplete } from "../instance_groups/group_draft";
+import { GroupFields } from "../instance_groups/group_fields";
 
 type Nat = "single" | "per_zone" | "none";
 const kNat: { value: Nat; label: string; description: string }[] = [
@@ -28,30 +30,40 @@ export function LaunchPage() {
   const [storage, setStorage] = useState(true);
   const [nat, setNat] = useState(kNat[0]!);
   const [cidr, setCidr] = useState("");
-  const complete = name !== "" && groups.every((group) => group.instance_type && group.zone && group.count !== "");
+  const [features, setFeatures] = useState<FeatureName[]>([]);
+  const complete = name !== "" && groups.every(isComplete);
   const network = { ...(nat.value === "single" ? {} : { nat: nat.value }), ...(cidr ? { vpc_cidr: cidr } : {}) };
   const body = {
     name,
     instance_groups: groups.map(groupRequest),
     ...(storage ? { storage: { kind: "s3" as const } } : {}),
     ...(Object.keys(network).length ? { network } : {}),
+    ...featureRequest(features),
   };
   return (
     <PlannedForm
       title="Launch a cluster"
       description="Network, EKS control plane, dependencies, HyperPod with automatic node recovery, and storage"
-      asked={JSON.stringify(body)} complete={complete} action="Launch"
+      asked={JSON.stringify(body)}
+      complete={complete}
+      action="Launch"
       send={(options, key) => client.POST("/clusters/launch", { params: withKey(key), body: { ...body, ...options } })}
     >
       {(problem) => (
         <SpaceBetween size="l">
           <Container header={<Header variant="h2">Cluster</Header>}>
             <ColumnLayout columns={2}>
-              <FormField label="Name" constraintText="Lower-case letters, digits and hyphens; at most 28 characters." errorText={problem?.field("/name")}>
+              <FormField
+                label="Name"
+                constraintText="Lower-case letters, digits and hyphens; at most 28 characters."
+                errorText={problem?.field("/name")}
+              >
                 <Input value={name} onChange={(event) => setName(event.detail.value)} autoComplete={false} placeholder="demo" />
               </FormField>
               <FormField label="Shared storage" description="An S3 bucket of its own, mounted into pods by a claim named shared">
-                <Toggle checked={storage} onChange={(event) => setStorage(event.detail.checked)}>S3 bucket</Toggle>
+                <Toggle checked={storage} onChange={(event) => setStorage(event.detail.checked)}>
+                  S3 bucket
+                </Toggle>
               </FormField>
             </ColumnLayout>
           </Container>
@@ -61,23 +73,59 @@ export function LaunchPage() {
               header={
                 <Header
                   variant="h2"
-                  actions={groups.length > 1 && <Button formAction="none" ariaLabel={`Remove group ${group.name}`} onClick={() => setGroups(groups.filter((_, at) => at !== index))}>Remove</Button>}
+                  actions={
+                    groups.length > 1 && (
+                      <Button
+                        formAction="none"
+                        ariaLabel={`Remove group ${group.name}`}
+                        onClick={() => setGroups(groups.filter((_, at) => at !== index))}
+                      >
+                        Remove
+                      </Button>
+                    )
+                  }
                 >
                   {index === 0 ? "Instance group" : `Instance group ${index + 1}`}
                 </Header>
               }
             >
-              <GroupFields draft={group} problem={problem} prefix={`/instance_groups/${index}`} onChange={(draft) => setGroups(groups.map((each, at) => (at === index ? draft : each)))} />
+              <GroupFields
+                draft={group}
+                problem={problem}
+                prefix={`/instance_groups/${index}`}
+                onChange={(draft) => setGroups(groups.map((each, at) => (at === index ? draft : each)))}
+              />
             </Container>
           ))}
-          <Button formAction="none" iconName="add-plus" onClick={() => setGroups([...groups, { ...emptyGroup, name: `group-${groups.length + 1}` }])}>Another instance group</Button>
+          <Button
+            formAction="none"
+            iconName="add-plus"
+            onClick={() => setGroups([...groups, { ...emptyGroup, name: `group-${groups.length + 1}` }])}
+          >
+            Another instance group
+          </Button>
+          <ExpandableSection
+            headerText="Features"
+            headerDescription="They can be switched on and off later, too"
+            variant="container"
+          >
+            <LaunchFeatures chosen={features} onChange={setFeatures} problem={problem} />
+          </ExpandableSection>
           <ExpandableSection headerText="Network" variant="container">
             <ColumnLayout columns={2}>
-              <FormField label="VPC range" description="Left empty, the first free 10.N.0.0/16 is taken" errorText={problem?.field("/network/vpc_cidr")}>
+              <FormField
+                label="VPC range"
+                description="Left empty, the first free 10.N.0.0/16 is taken"
+                errorText={problem?.field("/network/vpc_cidr")}
+              >
                 <Input value={cidr} onChange={(event) => setCidr(event.detail.value)} placeholder="10.0.0.0/16" />
               </FormField>
               <FormField label="Way to the internet" errorText={problem?.field("/network/nat")}>
-                <Select selectedOption={nat} options={kNat} onChange={(event) => setNat(kNat.find((each) => each.value === event.detail.selectedOption.value) ?? kNat[0]!)} />
+                <Select
+                  selectedOption={nat}
+                  options={kNat}
+                  onChange={(event) => setNat(kNat.find((each) => each.value === event.detail.selectedOption.value) ?? kNat[0]!)}
+                />
               </FormField>
             </ColumnLayout>
           </ExpandableSection>

@@ -38,11 +38,32 @@ export function LoginPage({ onDone }: { onDone: () => void }) {
           void signIn();
         }}
       >
-        <Form actions={<Button variant="primary" loading={busy} disabled={!token}>Sign in</Button>}>
-          <Container header={<Header variant="h1" description="The control plane for HyperPod on EKS">InstantStart</Header>}>
+        <Form
+          actions={
+            <Button variant="primary" loading={busy} disabled={!token}>
+              Sign in
+            </Button>
+          }
+        >
+          <Container
+            header={
+              <Header variant="h1" description="The control plane for HyperPod on EKS">
+                InstantStart
+              </Header>
+            }
+          >
             {error && <Alert type="error">{error}</Alert>}
-            <FormField label="Token" description="Open the login address that the server printed when it started, or give a token.">
-              <Input type="password" value={token} onChange={(event) => setToken(event.detail.value)} autoFocus autoComplete="off" />
+            <FormField
+              label="Token"
+              description="Open the login address that the server printed when it started, or give a token."
+            >
+              <Input
+                type="password"
+                value={token}
+                onChange={(event) => setToken(event.detail.value)}
+                autoFocus
+                autoComplete="off"
+              />
             </FormField>
             <Box variant="small" color="text-body-secondary" padding={{ top: "s" }}>
               The server's own token is in the file <code>token</code> of its data folder.

@@ -10,12 +10,13 @@ import ProgressBar from "@cloudscape-design/components/progress-bar";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Spinner from "@cloudscape-design/components/spinner";
 import StatusIndicator from "@cloudscape-design/components/status-indicator";
-import Table from "@cloudscape-design/components/table";
+import type { TableProps } from "@cloudscape-design/components/table";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router-dom";
 
 import { client, newKey, take, withKey } from "../../shared/api";
+import { DataTable } from "../../shared/data_table";
 import { between, duration, localTime, Status, stepType } from "../../shared/format";
 import { ProblemAlert } from "../../shared/problem_alert";
 import { useOperation } from "../../shared/queries";
@@ -43,28 +44,46 @@ function Outcome({ operation }: { operation: Operation }) {
       </Alert>
     );
   }
-  if (operation.state === "succeeded") return <Alert type="success">{operation.no_change ? "Nothing had to be changed." : `Done in ${between(operation.created_at, operation.ended_at)}.`}</Alert>;
-  if (operation.state === "cancelled") return <Alert type="warning">Cancelled. What was made is kept; retry goes on, delete removes it.</Alert>;
+  if (operation.state === "succeeded")
+    return (
+      <Alert type="success">
+        {operation.no_change ? "Nothing had to be changed." : `Done in ${between(operation.created_at, operation.ended_at)}.`}
+      </Alert>
+    );
+  if (operation.state === "cancelled")
+    return <Alert type="warning">Cancelled. What was made is kept; retry goes on, delete removes it.</Alert>;
   return null;
 }
 
+const kStepRows = 100;
+
+const kStepColumns: TableProps.ColumnDefinition<Step>[] = [
+  { id: "title", header: "Step", minWidth: 260, cell: (step) => step.title, isRowHeader: true },
+  {
+    id: "state",
+    header: "State",
+    minWidth: 130,
+    cell: (step) => <StatusIndicator type={stepType(step.state)}>{step.state}</StatusIndicator>,
+  },
+  { id: "detail", header: "Detail", cell: (step) => step.error?.detail ?? step.detail ?? "" },
+  { id: "time", header: "Time", minWidth: 110, cell: (step) => (step.started_at ? between(step.started_at, step.ended_at) : "") },
+  { id: "attempt", header: "Tries", minWidth: 80, cell: (step) => (step.started_at ? (step.attempt ?? "") : "") },
+];
+
 function Steps({ steps }: { steps: Step[] }) {
+  const ended = steps.filter((step) => step.state === "succeeded" || step.state === "skipped").length;
   return (
-    <Table
-      variant="container"
-      contentDensity="compact"
-      wrapLines
-      header={<Header variant="h2" counter={`(${steps.filter((step) => step.state === "succeeded" || step.state === "skipped").length}/${steps.length})`}>Steps</Header>}
+    <DataTable
+      title="Steps"
       items={steps}
-      trackBy="id"
-      ariaLabels={{ tableLabel: "Steps" }}
-      columnDefinitions={[
-        { id: "title", header: "Step", minWidth: 260, cell: (step) => step.title, isRowHeader: true },
-        { id: "state", header: "State", minWidth: 130, cell: (step) => <StatusIndicator type={stepType(step.state)}>{step.state}</StatusIndicator> },
-        { id: "detail", header: "Detail", cell: (step) => step.error?.detail ?? step.detail ?? "" },
-        { id: "time", header: "Time", minWidth: 110, cell: (step) => (step.started_at ? between(step.started_at, step.ended_at) : "") },
-        { id: "attempt", header: "Tries", minWidth: 80, cell: (step) => step.attempt ?? "" },
-      ]}
+      columns={kStepColumns}
+      loading={false}
+      empty="There is no step."
+      rowId={(step) => step.id}
+      counter={`(${ended}/${steps.length})`}
+      pageRows={kStepRows}
+      compact
+      wrap
     />
   );
 }
@@ -88,21 +107,37 @@ export function OperationPage() {
   });
 
   if (query.error) return <ProblemAlert error={query.error} />;
-  if (!operation) return <Box textAlign="center"><Spinner /> Loading the operation</Box>;
+  if (!operation)
+    return (
+      <Box textAlign="center">
+        <Spinner /> Loading the operation
+      </Box>
+    );
   const cluster = operation.resource.startsWith("cluster/") ? operation.resource.split("/")[1] : undefined;
   return (
     <SpaceBetween size="l">
       <BreadcrumbGroup
         ariaLabel="Breadcrumbs"
-        items={[{ text: "Operations", href: "/operations" }, { text: operation.name, href: "" }]}
+        items={[
+          { text: "Operations", href: "/operations" },
+          { text: operation.name, href: "" },
+        ]}
         onFollow={(event) => (event.preventDefault(), event.detail.href && navigate(event.detail.href))}
       />
       <Header
         variant="h1"
         actions={
           <SpaceBetween direction="horizontal" size="xs">
-            {running && <Button loading={act.isPending} onClick={() => act.mutate("cancel")}>Cancel</Button>}
-            {(operation.state === "failed" || operation.state === "cancelled") && <Button variant="primary" loading={act.isPending} onClick={() => act.mutate("retry")}>Retry</Button>}
+            {running && (
+              <Button loading={act.isPending} onClick={() => act.mutate("cancel")}>
+                Cancel
+              </Button>
+            )}
+            {(operation.state === "failed" || operation.state === "cancelled") && (
+              <Button variant="primary" loading={act.isPending} onClick={() => act.mutate("retry")}>
+                Retry
+              </Button>
+            )}
           </SpaceBetween>
         }
       >
@@ -117,16 +152,24 @@ export function OperationPage() {
             label="Progress"
             status={running ? "in-progress" : operation.state === "succeeded" ? "success" : "error"}
             resultText={operation.state}
-            additionalInfo={running && operation.eta_seconds !== undefined ? `about ${duration(operation.eta_seconds)} left` : undefined}
+            additionalInfo={
+              running && operation.eta_seconds !== undefined ? `about ${duration(operation.eta_seconds)} left` : undefined
+            }
             description={operation.phase?.replaceAll("_", " ")}
           />
           <KeyValuePairs
             columns={4}
             items={[
               { label: "State", value: <Status value={operation.state} /> },
-              { label: "Resource", value: cluster ? <Link to={`/clusters/${cluster}`}>{operation.resource}</Link> : operation.resource },
+              {
+                label: "Resource",
+                value: cluster ? <Link to={`/clusters/${cluster}`}>{operation.resource}</Link> : operation.resource,
+              },
               { label: "Started", value: localTime(operation.created_at) },
-              { label: "Requested by", value: `${operation.requested_by?.principal ?? "–"} (${operation.requested_by?.face ?? "–"})` },
+              {
+                label: "Requested by",
+                value: `${operation.requested_by?.principal ?? "–"} (${operation.requested_by?.face ?? "–"})`,
+              },
             ]}
           />
         </SpaceBetween>

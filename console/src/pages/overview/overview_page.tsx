@@ -8,7 +8,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useNavigate } from "react-router-dom";
 
 import { ProblemAlert } from "../../shared/problem_alert";
-import { useClusterDetails, useClusters, useOperations } from "../../shared/queries";
+import { useClusterDetails, useClusters, useOperationList } from "../../shared/queries";
 import { type Cluster, type Counts, type Environment, isTerminal } from "../../shared/types";
 import { OperationTable } from "../operations/operation_table";
 
@@ -19,35 +19,57 @@ function Figure({ label, value, note }: { label: string; value: string | number;
   return (
     <div>
       <Box variant="awsui-key-label">{label}</Box>
-      <Box variant="awsui-value-large">{value}</Box>
-      {note && <Box variant="small" color="text-body-secondary">{note}</Box>}
+      <Box variant="awsui-value-large" display="block">
+        {value.toLocaleString()}
+      </Box>
+      {note && (
+        <Box variant="small" color="text-body-secondary" display="block">
+          {note}
+        </Box>
+      )}
     </div>
   );
 }
 
 export function OverviewPage({ environment }: { environment: Environment }) {
   const clusters = useClusters();
-  const operations = useOperations();
+  const operations = useOperationList();
   const navigate = useNavigate();
   const all = clusters.data?.clusters ?? [];
   const fleet = useClusterDetails(all.slice(0, 20).map((each) => each.name));
-  const running = (operations.data?.operations ?? []).filter((operation) => !isTerminal(operation.state));
+  const running = operations.rows.filter((operation) => !isTerminal(operation.state));
   const accelerators = sum(fleet, (each) => each.accelerators, "total");
   return (
     <SpaceBetween size="l">
       <Header
         variant="h1"
         description={`Account ${environment.account ?? "unknown"} in ${environment.region ?? "no region"}`}
-        actions={<Button variant="primary" onClick={() => navigate("/clusters/launch")}>Launch a cluster</Button>}
+        actions={
+          <Button variant="primary" onClick={() => navigate("/clusters/launch")}>
+            Launch a cluster
+          </Button>
+        }
       >
         Overview
       </Header>
-      <ProblemAlert error={clusters.error ?? operations.error} />
+      <ProblemAlert error={clusters.error} />
       <Container header={<Header variant="h2">Fleet</Header>}>
         <ColumnLayout columns={4} variant="text-grid">
-          <Figure label="Clusters" value={all.length} note={environment.active_cluster ? `active: ${environment.active_cluster}` : "none is active"} />
-          <Figure label="Nodes ready" value={sum(fleet, (each) => each.nodes, "ready")} note={`of ${sum(fleet, (each) => each.nodes, "total")}`} />
-          <Figure label="Accelerators in use" value={sum(fleet, (each) => each.accelerators, "in_use")} note={`of ${accelerators}, ${sum(fleet, (each) => each.accelerators, "ready")} ready`} />
+          <Figure
+            label="Clusters"
+            value={all.length}
+            note={environment.active_cluster ? `active: ${environment.active_cluster}` : "none is active"}
+          />
+          <Figure
+            label="Nodes ready"
+            value={sum(fleet, (each) => each.nodes, "ready")}
+            note={`of ${sum(fleet, (each) => each.nodes, "total").toLocaleString()}`}
+          />
+          <Figure
+            label="Accelerators in use"
+            value={sum(fleet, (each) => each.accelerators, "in_use")}
+            note={`of ${accelerators.toLocaleString()}, ${sum(fleet, (each) => each.accelerators, "ready").toLocaleString()} ready`}
+          />
           <Figure label="Operations running" value={running.length} />
         </ColumnLayout>
       </Container>
@@ -55,14 +77,16 @@ export function OverviewPage({ environment }: { environment: Environment }) {
         <Container header={<Header variant="h2">Start here</Header>}>
           <SpaceBetween size="s">
             <Box>
-              There is no cluster yet. Launching one makes the network, the EKS control plane, the HyperPod cluster with automatic node
-              recovery, and shared storage. You see the whole plan before anything is made.
+              There is no cluster yet. Launching one makes the network, the EKS control plane, the HyperPod cluster with automatic
+              node recovery, and shared storage. You see the whole plan before anything is made.
             </Box>
-            <Button variant="primary" onClick={() => navigate("/clusters/launch")}>Launch your first cluster</Button>
+            <Button variant="primary" onClick={() => navigate("/clusters/launch")}>
+              Launch your first cluster
+            </Button>
           </SpaceBetween>
         </Container>
       )}
-      <OperationTable title="h2" operations={operations.data?.operations ?? []} loading={operations.isPending} />
+      <OperationTable title="h2" list={operations} />
     </SpaceBetween>
   );
 }

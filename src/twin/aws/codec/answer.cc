@@ -125,8 +125,15 @@ void write_headers(const Shape& shape, const JsonObject& output, http::Response&
     }
 }
 
+// The status of a success: the model's, but for those that S3 answers with 204 without its model saying so.
+int success_status(const Service& service, const Operation& operation) {
+    const bool silent = operation.name == "PutBucketTagging" || operation.name == "PutBucketPolicy";
+    if (service.name == "s3" && silent) return 204;
+    return operation.response_code == 0 ? 200 : operation.response_code;
+}
+
 http::Response rest_answer(const Service& service, const Operation& operation, const JsonObject& output) {
-    http::Response response(operation.response_code == 0 ? 200 : operation.response_code);
+    http::Response response(success_status(service, operation));
     if (operation.output == nullptr) return response;
     const bool xml = service.protocol == "rest-xml";
     response.body = xml ? rest_xml_body(operation, output) : rest_json_body(operation, output);

@@ -96,6 +96,8 @@ TEST(Codec, validation_speaks_as_the_service_does) {
     EXPECT_EQ(validate_call(model("sagemaker"), call)->code, "ValidationException");
     call.operation = model("eks").operation("CreateCluster");
     EXPECT_EQ(validate_call(model("eks"), call)->code, "InvalidParameterException");
+    call.operation = model("eks").operation("ListAssociatedAccessPolicies");
+    EXPECT_EQ(validate_call(model("eks"), call)->code, "InvalidRequestException");
 }
 
 TEST(Codec, chunked_bodies_lose_their_frames_and_give_trailers) {

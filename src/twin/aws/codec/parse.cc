@@ -127,6 +127,8 @@ struct Refusal {
 constexpr Refusal kRefusals[] = {
     {"eks", "InvalidParameterException"},
     {"logs", "InvalidParameterException"},
+    {"pricing", "InvalidParameterException"},
+    {"fsx", "BadRequest"},
     {"iam", "ValidationError"},
     {"sts", "ValidationError"},
     {"elbv2", "ValidationError"},
@@ -134,6 +136,23 @@ constexpr Refusal kRefusals[] = {
     {"s3", "InvalidArgument"},
     {"ec2", "InvalidParameterValue"},
 };
+
+// Some operations of EKS do not know its usual code: then the nearest that their model lists.
+constexpr const char* kOfEks[] = {"InvalidParameterException", "InvalidRequestException", "ClientException"};
+
+std::string refusal_code(const aws::model::Service& service, const Operation& operation) {
+    if (service.name == "eks") {
+        for (const char* code : kOfEks) {
+            for (const Shape* error : operation.errors) {
+                if (error->name == code) return code;
+            }
+        }
+    }
+    for (const Refusal& refusal : kRefusals) {
+        if (service.name == refusal.service) return refusal.code;
+    }
+    return "ValidationException";
+}
 
 std::string lower_first(std::string text) {
     if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
@@ -177,11 +196,7 @@ std::optional<ServiceError> validate_call(const aws::model::Service& service, co
         return ServiceError(
             400, "MalformedXML",
             "The XML you provided was not well-formed or did not validate against our published schema");
-    std::string code = "ValidationException";
-    for (const Refusal& refusal : kRefusals) {
-        if (service.name == refusal.service) code = refusal.code;
-    }
-    return ServiceError(400, code, describe(faults));
+    return ServiceError(400, refusal_code(service, *call.operation), describe(faults));
 }
 
 }  // namespace instantstart::twin::codec

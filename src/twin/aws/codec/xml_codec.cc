@@ -2,6 +2,8 @@
 
 #include <pugixml.hpp>
 
+#include "base/xml_text.h"
+
 namespace instantstart::twin::codec {
 
 namespace {
@@ -185,8 +187,8 @@ std::string write_xml(const Shape& shape, const JsonObject& value, std::string_v
 
 base::Result<JsonValue> read_xml(const Member& member, std::string_view document) {
     pugi::xml_document parsed;
-    const pugi::xml_parse_result result = parsed.load_buffer(document.data(), document.size());
-    if (!result || !parsed.document_element())
+    const bool loaded = base::is_xml_text(document) && parsed.load_buffer(document.data(), document.size());
+    if (!loaded || !parsed.document_element())
         return base::invalid_error("MalformedXML",
                                    "The XML you provided was not well-formed or did not validate.");
     return read_node(member, parsed.document_element());

@@ -1,6 +1,7 @@
 #include "twin/aws/ec2/ec2.h"
 
 #include "twin/aws/ec2/interface.h"
+#include "twin/aws/resources/page_token.h"
 
 namespace instantstart::twin::ec2 {
 
@@ -10,12 +11,19 @@ struct Saved {
     const char* name;
     Table State::* table;
 };
-constexpr Saved kSaved[] = {{"vpcs", &State::vpcs},           {"subnets", &State::subnets},
-                            {"gateways", &State::gateways},   {"route_tables", &State::route_tables},
-                            {"addresses", &State::addresses}, {"nats", &State::nats},
-                            {"groups", &State::groups},       {"rules", &State::rules},
-                            {"endpoints", &State::endpoints}, {"interfaces", &State::interfaces},
-                            {"acls", &State::acls},           {"dhcp_options", &State::dhcp_options}};
+constexpr Saved kSaved[] = {{"vpcs", &State::vpcs},
+                            {"subnets", &State::subnets},
+                            {"gateways", &State::gateways},
+                            {"route_tables", &State::route_tables},
+                            {"addresses", &State::addresses},
+                            {"nats", &State::nats},
+                            {"groups", &State::groups},
+                            {"rules", &State::rules},
+                            {"endpoints", &State::endpoints},
+                            {"interfaces", &State::interfaces},
+                            {"acls", &State::acls},
+                            {"dhcp_options", &State::dhcp_options},
+                            {"launch_templates", &State::launch_templates}};
 
 bool reads(std::string_view operation) {
     return operation.starts_with("Describe") || operation.starts_with("Get");
@@ -37,6 +45,7 @@ Ec2::Ec2(World& world) : state_(world) {
     add_region_operations(operations_);
     add_type_operations(operations_);
     add_tag_operations(operations_);
+    add_template_operations(operations_);
     make_default_vpc();
 }
 
@@ -48,6 +57,9 @@ Reply Ec2::handle(const Call& call) {
     if (base::get_bool(call.params, "DryRun")) {
         return failure("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);
     }
+    if (!page_position(base::get_string(call.params, "NextToken")))
+        return failure("InvalidPaginationToken",
+                       "The specified pagination token is not valid or is expired.");
     Reply reply = found->second(state_, call);
     if (!reads(call.operation)) state_.world.touched();
     return reply;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "twin/aws/ec2/state.h"
+#include "twin/aws/resource_tags.h"
 
 namespace instantstart::twin::ec2 {
 
@@ -19,7 +20,7 @@ struct InterfaceSpec {
     JsonArray tags;
 };
 
-class Ec2 final : public Service {
+class Ec2 final : public Service, public ResourceTags {
 public:
     explicit Ec2(World& world);
 
@@ -28,6 +29,7 @@ public:
     void on_timer(const std::string& kind, const JsonObject& payload) override;
     JsonValue save() const override;
     void load(const JsonValue& state) override;
+    JsonArray resource_tags(std::string_view arn) const override;
 
     // For the twin's other services.
     const Record* vpc(std::string_view id) const { return state_.vpcs.find(id); }
@@ -47,6 +49,8 @@ public:
     // What is left by a deleted cluster: no more attached, no more requester-managed.
     void abandon_interface(const std::string& id, std::string description);
     std::string interface_address(std::string_view id) const;
+    // By id or name; null where there is none.
+    const Record* launch_template(std::string_view id_or_name);
     // Is the type offered in the zone (by name)?
     static bool offered(std::string_view instance_type, std::string_view zone_name);
 

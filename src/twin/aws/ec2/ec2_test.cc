@@ -134,8 +134,11 @@ TEST_F(Ec2Test, tags_are_set_on_create_and_filtered_by) {
     call("DeleteTags", {{"Resources", JsonArray{JsonValue(id)}},
                         {"Tags", JsonArray{JsonValue(JsonObject{{"Key", "instantstart:cluster"}})}}});
     EXPECT_TRUE(get_array(call("DescribeTags", {{"Filters", filter("resource-id", id)}}), "Tags").empty());
-    EXPECT_EQ(error("CreateTags", {{"Resources", JsonArray{"vpc-0"}}, {"Tags", JsonArray{JsonValue(tag)}}}),
-              "InvalidID");
+    const JsonArray tags{JsonValue(tag)};
+    EXPECT_EQ(error("CreateTags", {{"Resources", JsonArray{"vpc-0"}}, {"Tags", tags}}),
+              "InvalidVpcID.NotFound");
+    EXPECT_EQ(error("CreateTags", {{"Resources", JsonArray{"nothing"}}, {"Tags", tags}}), "InvalidID");
+    EXPECT_EQ(error("DescribeVpcs", {{"NextToken", "none of ours"}}), "InvalidPaginationToken");
 }
 
 TEST_F(Ec2Test, unknown_filter_is_refused) {
@@ -331,6 +334,52 @@ TEST_F(Ec2Test, leftover_interfaces_can_be_deleted_but_managed_ones_cannot) {
     EXPECT_EQ(error("DeleteNetworkInterface", {{"NetworkInterfaceId", interface}}), "");
     EXPECT_EQ(error("DeleteNetworkInterface", {{"NetworkInterfaceId", interface}}),
               "InvalidNetworkInterfaceID.NotFound");
+}
+
+TEST_F(Ec2Test, a_secondary_range_holds_subnets) {
+    const std::string vpc_id = vpc();
+    call("AssociateVpcCidrBlock", {{"VpcId", vpc_id}, {"CidrBlock", "100.64.0.0/16"}});
+    EXPECT_EQ(subnet(vpc_id, "100.64.0.0/20").substr(0, 7), "subnet-");
+    EXPECT_EQ(error("AssociateVpcCidrBlock", {{"VpcId", vpc_id}, {"CidrBlock", "100.64.0.0/20"}}),
+              "CidrConflict");
+}
+
+TEST_F(Ec2Test, a_launch_template_is_made_once_and_keeps_its_versions) {
+    const JsonObject data{{"MetadataOptions", {{"HttpTokens", "required"}}}};
+    const JsonObject wanted{
+        {"LaunchTemplateName", "pods"}, {"LaunchTemplateData", data}, {"ClientToken", "t"}};
+    const std::string id =
+        get_string(call("CreateLaunchTemplate", wanted), "LaunchTemplate.LaunchTemplateId");
+    EXPECT_EQ(get_string(call("CreateLaunchTemplate", wanted), "LaunchTemplate.LaunchTemplateId"), id);
+    EXPECT_EQ(error("CreateLaunchTemplate", {{"LaunchTemplateName", "pods"}, {"LaunchTemplateData", data}}),
+              "InvalidLaunchTemplateName.AlreadyExistsException");
+    call("CreateLaunchTemplateVersion", {{"LaunchTemplateId", id}, {"LaunchTemplateData", JsonObject()}});
+    const JsonObject versions = call("DescribeLaunchTemplateVersions",
+                                     {{"LaunchTemplateName", "pods"}, {"Versions", JsonArray{"$Default"}}});
+    EXPECT_EQ(get_string(versions, "LaunchTemplateVersions.0.LaunchTemplateData.MetadataOptions.HttpTokens"),
+              "required");
+    call("DeleteLaunchTemplate", {{"LaunchTemplateId", id}});
+    EXPECT_EQ(error("DeleteLaunchTemplate", {{"LaunchTemplateId", id}}), "InvalidLaunchTemplateId.NotFound");
+}
+
+TEST_F(Ec2Test, a_gateway_endpoint_serves_the_tables_that_it_is_given) {
+    const std::string vpc_id = vpc();
+    const std::string endpoint = get_string(
+        call("CreateVpcEndpoint", {{"VpcId", vpc_id}, {"ServiceName", "com.amazonaws.us-west-2.s3"}}),
+        "VpcEndpoint.VpcEndpointId");
+    const std::string table =
+        get_string(call("CreateRouteTable", {{"VpcId", vpc_id}}), "RouteTable.RouteTableId");
+    const auto routes = [&] {
+        const JsonObject seen = call("DescribeRouteTables", {{"RouteTableIds", JsonArray{JsonValue(table)}}});
+        return get_array(seen, "RouteTables.0.Routes").size();
+    };
+    const std::size_t before = routes();
+    call("ModifyVpcEndpoint",
+         {{"VpcEndpointId", endpoint}, {"AddRouteTableIds", JsonArray{JsonValue(table)}}});
+    EXPECT_EQ(routes(), before + 1);
+    call("ModifyVpcEndpoint",
+         {{"VpcEndpointId", endpoint}, {"RemoveRouteTableIds", JsonArray{JsonValue(table)}}});
+    EXPECT_EQ(routes(), before);
 }
 
 }  // namespace

@@ -215,6 +215,35 @@ Reply create_endpoint(State& state, const Call& call) {
     return created_answer(endpoint, token);
 }
 
+// Only what gateway endpoints need: the route tables that have their routes.
+Reply modify_endpoint(State& state, const Call& call) {
+    const std::string id = base::get_string(call.params, "VpcEndpointId");
+    const Found found =
+        require(state, state.endpoints, id, "InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id");
+    if (found.record == nullptr) return found.error;
+    const std::vector<std::string> add = strings(call.params, "AddRouteTableIds"),
+                                   remove = strings(call.params, "RemoveRouteTableIds");
+    const bool gateway = base::get_string(found.record->data, "VpcEndpointType") == "Gateway";
+    if (!gateway && !(add.empty() && remove.empty())) {
+        return failure("InvalidParameter",
+                       "Route table IDs are only supported for Gateway type VPC Endpoints.");
+    }
+    for (const std::string& table_id : add) {
+        const Found table =
+            require(state, state.route_tables, table_id, "InvalidRouteTableId.NotFound", "routeTable ID");
+        if (table.record == nullptr) return table.error;
+    }
+    JsonArray tables;
+    for (const std::string& table_id : strings(found.record->data, "RouteTableIds")) {
+        if (!contains(remove, table_id) && !contains(add, table_id)) tables.emplace_back(table_id);
+    }
+    for (const std::string& table_id : add) tables.emplace_back(table_id);
+    remove_gateway_routes(state, *found.record);
+    found.record->data["RouteTableIds"] = std::move(tables);
+    if (gateway) add_gateway_routes(state, *found.record);
+    return yes();
+}
+
 Reply describe_endpoints(State& state, const Call& call) {
     Listing listing;
     listing.result = "VpcEndpoints";
@@ -305,6 +334,7 @@ void endpoint_timer(State& state, const std::string& kind, const JsonObject& pay
 void add_endpoint_operations(Operations& operations) {
     operations["CreateVpcEndpoint"] = create_endpoint;
     operations["DescribeVpcEndpoints"] = describe_endpoints;
+    operations["ModifyVpcEndpoint"] = modify_endpoint;
     operations["DeleteVpcEndpoints"] = delete_endpoints;
     operations["DescribeVpcEndpointServices"] = describe_services;
     operations["DescribePrefixLists"] = describe_prefix_lists;

@@ -156,7 +156,10 @@ std::size_t remove_where(JsonArray& list, std::string_view name, std::string_vie
 }
 
 JsonArray& array_of(JsonObject& object, std::string_view name) {
-    JsonValue& value = object[name];
+    // Looked for first: object[name] makes room for one member more also where `name` is there, which moves
+    // the lists that callers hold.
+    JsonValue* found = object.if_contains(name);
+    JsonValue& value = found == nullptr ? object[name] : *found;
     if (!value.is_array()) value = JsonArray();
     return value.get_array();
 }

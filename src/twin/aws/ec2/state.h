@@ -34,7 +34,7 @@ struct State {
     explicit State(World& owner) : world(owner) {}
     World& world;
     Table vpcs, subnets, gateways, route_tables, addresses, nats, groups, rules, endpoints, interfaces, acls,
-        dhcp_options;
+        dhcp_options, launch_templates;
     std::map<std::string, std::string, std::less<>> tokens;  // operation and token, what they made
     std::map<std::string, std::set<std::uint32_t>, std::less<>>
         used;  // addresses taken in a subnet, but the five of AWS
@@ -66,6 +66,7 @@ void add_interface_operations(Operations& operations);
 void add_region_operations(Operations& operations);
 void add_type_operations(Operations& operations);
 void add_tag_operations(Operations& operations);
+void add_template_operations(Operations& operations);
 
 // Tags of TagSpecifications for this resource type.
 JsonArray requested_tags(const Call& call, std::string_view resource_type);

@@ -1,4 +1,5 @@
 // Tags of any EC2 resource, by id.
+#include "twin/aws/ec2/ec2.h"
 #include "twin/aws/ec2/filters.h"
 #include "twin/aws/ec2/state.h"
 
@@ -12,19 +13,23 @@ constexpr FilterPath kFilters[] = {
 struct Kind {
     Table State::* table;
     const char* type;
+    std::string_view prefix;     // of its ids
+    const char* not_found_code;  // of an id that has the form but names nothing
 };
-constexpr Kind kKinds[] = {{&State::vpcs, "vpc"},
-                           {&State::subnets, "subnet"},
-                           {&State::gateways, "internet-gateway"},
-                           {&State::route_tables, "route-table"},
-                           {&State::addresses, "elastic-ip"},
-                           {&State::nats, "natgateway"},
-                           {&State::groups, "security-group"},
-                           {&State::rules, "security-group-rule"},
-                           {&State::endpoints, "vpc-endpoint"},
-                           {&State::interfaces, "network-interface"},
-                           {&State::acls, "network-acl"},
-                           {&State::dhcp_options, "dhcp-options"}};
+constexpr Kind kKinds[] = {
+    {&State::vpcs, "vpc", "vpc-", "InvalidVpcID.NotFound"},
+    {&State::subnets, "subnet", "subnet-", "InvalidSubnetID.NotFound"},
+    {&State::gateways, "internet-gateway", "igw-", "InvalidInternetGatewayID.NotFound"},
+    {&State::route_tables, "route-table", "rtb-", "InvalidRouteTableID.NotFound"},
+    {&State::addresses, "elastic-ip", "eipalloc-", "InvalidAllocationID.NotFound"},
+    {&State::nats, "natgateway", "nat-", "NatGatewayNotFound"},
+    {&State::groups, "security-group", "sg-", "InvalidGroup.NotFound"},
+    {&State::rules, "security-group-rule", "sgr-", "InvalidSecurityGroupRuleId.NotFound"},
+    {&State::endpoints, "vpc-endpoint", "vpce-", "InvalidVpcEndpointId.NotFound"},
+    {&State::interfaces, "network-interface", "eni-", "InvalidNetworkInterfaceID.NotFound"},
+    {&State::acls, "network-acl", "acl-", "InvalidNetworkAclID.NotFound"},
+    {&State::dhcp_options, "dhcp-options", "dopt-", "InvalidDhcpOptionID.NotFound"},
+    {&State::launch_templates, "launch-template", "lt-", "InvalidLaunchTemplateId.NotFound"}};
 
 const char* tags_member(const Kind& kind) {
     return kind.table == &State::interfaces ? "TagSet" : "Tags";
@@ -39,6 +44,11 @@ JsonArray* tags_of(State& state, std::string_view id) {
 }
 
 ServiceError unknown(const std::string& id) {
+    for (const Kind& kind : kKinds) {
+        if (id.starts_with(kind.prefix))
+            return failure(kind.not_found_code,
+                           "The " + std::string(kind.type) + " ID '" + id + "' does not exist");
+    }
     return failure("InvalidID", "The ID '" + id + "' is not valid");
 }
 
@@ -104,6 +114,15 @@ void add_tag_operations(Operations& operations) {
     operations["CreateTags"] = create_tags;
     operations["DeleteTags"] = delete_tags;
     operations["DescribeTags"] = describe_tags;
+}
+
+JsonArray Ec2::resource_tags(std::string_view arn) const {
+    const std::string_view id = arn.substr(arn.rfind('/') + 1);
+    for (const Kind& kind : kKinds) {
+        const Record* record = (state_.*kind.table).find(id);
+        if (record != nullptr) return base::get_array(record->data, tags_member(kind));
+    }
+    return JsonArray();
 }
 
 }  // namespace instantstart::twin::ec2

@@ -43,6 +43,7 @@ Reply create_vpc(State& state, const Call& call) {
     }
     JsonObject shown = make_vpc(state, *cidr, requested_tags(call, "vpc"), false).data;
     shown["State"] = "pending";
+    shown["Ipv6CidrBlockAssociationSet"] = JsonArray();
     JsonObject answer;
     answer["Vpc"] = std::move(shown);
     return answer;

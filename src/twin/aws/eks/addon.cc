@@ -340,6 +340,12 @@ Reply describe_configuration(State&, const Call& call) {
     return answer;
 }
 
+void become_failed(Record& addon, const Obstacle& obstacle) {
+    const bool creating = base::get_string(addon.data, "status") == "CREATING";
+    addon.data["status"] = creating ? "CREATE_FAILED" : "UPDATE_FAILED";
+    addon.data["health"] = {{"issues", JsonArray{issue(obstacle.code, obstacle.message)}}};
+}
+
 void become_ready(State& state, Record& addon, const JsonObject& payload) {
     const std::string status = base::get_string(addon.data, "status");
     if (status != "CREATING" && status != "UPDATING") return;
@@ -390,6 +396,11 @@ void addon_timer(State& state, const std::string& kind, const JsonObject& payloa
         return;
     const Record* cluster = state.clusters.find(base::get_string(addon->data, "clusterName"));
     if (kind == "addon_apply" && cluster != nullptr && !base::get_bool(addon->hidden, "conflict")) {
+        if (const auto obstacle =
+                addon_obstacle(state, cluster->id, base::get_string(addon->data, "addonName"))) {
+            become_failed(*addon, *obstacle);
+            return;
+        }
         apply_addon(state, *cluster, base::get_string(addon->data, "addonName"),
                     base::get_string(addon->data, "serviceAccountRoleArn"),
                     base::get_object(addon->hidden, "configuration"));

@@ -27,6 +27,19 @@ Crd crd(std::string group, std::string kind, std::string plural, bool cluster_sc
     return made;
 }
 
+Webhook webhook(std::string configuration, std::string name, bool mutating, std::string service,
+                std::string deployment, std::string group, std::string resource) {
+    Webhook made;
+    made.configuration = std::move(configuration);
+    made.name = std::move(name);
+    made.mutating = mutating;
+    made.service = std::move(service);
+    made.deployment = std::move(deployment);
+    made.group = std::move(group);
+    made.resource = std::move(resource);
+    return made;
+}
+
 void add_networking(std::vector<Addon>& list) {
     Addon cni = make("vpc-cni", "networking", "kube-system",
                      {"v1.19.6-eksbuild.7", "v1.20.4-eksbuild.2", "v1.20.5-eksbuild.1"});
@@ -97,6 +110,11 @@ void add_community(std::vector<Addon>& list) {
                   crd("cert-manager.io", "ClusterIssuer", "clusterissuers", true),
                   crd("acme.cert-manager.io", "Challenge", "challenges"),
                   crd("acme.cert-manager.io", "Order", "orders")};
+    for (const bool mutating : {false, true}) {
+        certs.webhooks.push_back(webhook("cert-manager-webhook", "webhook.cert-manager.io", mutating,
+                                         "cert-manager-webhook", "cert-manager-webhook", "cert-manager.io",
+                                         "*"));
+    }
     list.push_back(certs);
     Addon metrics =
         make("metrics-server", "observability", "kube-system", {"v0.7.2-eksbuild.4", "v0.8.0-eksbuild.3"});
@@ -117,13 +135,7 @@ void add_community(std::vector<Addon>& list) {
     list.push_back(watch);
 }
 
-void add_hyperpod(std::vector<Addon>& list) {
-    Addon training = make("amazon-sagemaker-hyperpod-training-operator", "ml", "aws-hyperpod",
-                          {"v1.1.0-eksbuild.1", "v1.2.1-eksbuild.1"});
-    training.deployments = {"hp-training-operator-controller-manager"};
-    training.service_accounts = {"hp-training-operator-controller-manager"};
-    training.crds = {crd("sagemaker.amazonaws.com", "HyperPodPyTorchJob", "hyperpodpytorchjobs")};
-    list.push_back(training);
+Addon inference_operator() {
     Addon inference = make("amazon-sagemaker-hyperpod-inference", "ml", "hyperpod-inference-system",
                            {"v1.0.0-eksbuild.1", "v1.2.1-eksbuild.1"});
     inference.deployments = {"hyperpod-inference-controller-manager"};
@@ -134,7 +146,45 @@ void add_hyperpod(std::vector<Addon>& list) {
                           {"v1alpha1", "v1"}),
                       crd("inference.sagemaker.aws.amazon.com", "SageMakerEndpointRegistration",
                           "sagemakerendpointregistrations", false, {"v1alpha1", "v1"})};
-    list.push_back(inference);
+    // The add-on brings a load balancer controller and KEDA of its own.
+    inference.deployments = {"hyperpod-inference-controller-manager", "aws-load-balancer-controller",
+                             "keda-operator", "keda-operator-metrics-apiserver", "keda-admission-webhooks"};
+    inference.service_accounts = {"hyperpod-inference-controller-manager", "aws-load-balancer-controller",
+                                  "keda-operator", "keda-metrics-server", "keda-webhook"};
+    inference.optional_deployments = {{"aws-load-balancer-controller", "alb"},
+                                      {"keda-operator", "keda"},
+                                      {"keda-operator-metrics-apiserver", "keda"},
+                                      {"keda-admission-webhooks", "keda"}};
+    inference.api_service = "v1beta1.external.metrics.k8s.io";
+    inference.api_service_by = "keda-operator-metrics-apiserver";
+    inference.needs_crds = {"certificates.cert-manager.io", "certificaterequests.cert-manager.io"};
+    inference.needs_csi_drivers = {"s3.csi.aws.com", "fsx.csi.aws.com"};
+    for (const bool mutating : {false, true}) {
+        inference.webhooks.push_back(
+            webhook("hyperpod-inference-webhook", "inferenceendpointconfig.sagemaker.io", mutating,
+                    "hyperpod-inference-webhook-service", "hyperpod-inference-controller-manager",
+                    "inference.sagemaker.aws.amazon.com", "*"));
+    }
+    return inference;
+}
+
+void add_hyperpod(std::vector<Addon>& list) {
+    Addon training = make("amazon-sagemaker-hyperpod-training-operator", "ml", "aws-hyperpod",
+                          {"v1.1.0-eksbuild.1", "v1.2.1-eksbuild.1"});
+    training.deployments = {"hp-training-operator-controller-manager"};
+    training.service_accounts = {"hp-training-operator-controller-manager"};
+    training.crds = {crd("sagemaker.amazonaws.com", "HyperPodPyTorchJob", "hyperpodpytorchjobs")};
+    training.needs_crds = {"certificates.cert-manager.io", "issuers.cert-manager.io"};
+    training.needs_association = "hp-training-operator-controller-manager";
+    training.needs_action = "sagemaker:DescribeClusterNode";
+    for (const bool mutating : {false, true}) {
+        training.webhooks.push_back(webhook("hp-training-operator-webhook", "hyperpodpytorchjob.sagemaker.io",
+                                            mutating, "hp-training-operator-webhook-service",
+                                            "hp-training-operator-controller-manager",
+                                            "sagemaker.amazonaws.com", "hyperpodpytorchjobs"));
+    }
+    list.push_back(training);
+    list.push_back(inference_operator());
     Addon governance = make("amazon-sagemaker-hyperpod-taskgovernance", "ml", "kueue-system",
                             {"v1.2.0-eksbuild.1", "v1.3.0-eksbuild.1"});
     governance.deployments = {"kueue-controller-manager"};
@@ -147,6 +197,11 @@ void add_hyperpod(std::vector<Addon>& list) {
                        crd(kueue, "WorkloadPriorityClass", "workloadpriorityclasses", true, {"v1beta1"}),
                        crd(kueue, "AdmissionCheck", "admissionchecks", true, {"v1beta1"}),
                        crd(kueue, "Topology", "topologies", true, {"v1alpha1"})};
+    governance.webhooks = {
+        webhook("kueue-mutating-webhook-configuration", "mdeployment.kb.io", true, "kueue-webhook-service",
+                "kueue-controller-manager", "apps", "deployments"),
+        webhook("kueue-validating-webhook-configuration", "vworkload.kb.io", false, "kueue-webhook-service",
+                "kueue-controller-manager", kueue, "workloads")};
     list.push_back(governance);
     Addon eyes = make("amazon-sagemaker-hyperpod-observability", "ml", "hyperpod-observability",
                       {"v1.0.2-eksbuild.1", "v1.0.4-eksbuild.1"});

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "twin/aws/eks/addon_objects.h"
+#include "twin/aws/eks/operators.h"
 #include "twin/aws/eks/state.h"
+#include "twin/aws/small/service_balancers.h"
 
 namespace instantstart::twin::eks {
 
@@ -327,7 +329,11 @@ void make_kube_cluster(State& state, const Record& cluster) {
     config.authenticate = [states, name = cluster.id](std::string_view token) {
         return authenticate(*states, name, token);
     };
-    if (state.host.find(cluster.id) == nullptr) state.host.create(std::move(config));
+    if (state.host.find(cluster.id) != nullptr) return;
+    state.host.create(std::move(config));
+    auto* balancers = dynamic_cast<BalancerWatch*>(state.world.service("elbv2"));
+    if (balancers != nullptr) balancers->watch(state.host, cluster.id);
+    watch_operators(state, cluster.id);
 }
 
 void add_cluster_operations(Operations& operations) {

@@ -1,5 +1,8 @@
 #include "twin/aws/eks/eks.h"
 
+#include "twin/aws/eks/operators.h"
+#include "twin/aws/resources/page_token.h"
+
 namespace instantstart::twin::eks {
 
 namespace {
@@ -40,6 +43,8 @@ Reply Eks::handle(const Call& call) {
     const auto found = operations_.find(call.operation);
     if (found == operations_.end())
         return failure("InvalidRequestException", "The twin does not simulate eks:" + call.operation + ".");
+    if (!page_position(base::get_string(call.params, "nextToken")))
+        return invalid("The nextToken is not one that this call has answered.");
     Reply reply = found->second(state_, call);
     if (!reads(call.operation)) state_.world.touched();
     return reply;
@@ -50,6 +55,7 @@ void Eks::on_timer(const std::string& kind, const JsonObject& payload) {
     if (kind.starts_with("update_")) update_timer(state_, kind, payload);
     if (kind.starts_with("addon_")) addon_timer(state_, kind, payload);
     if (kind.starts_with("nodegroup_")) nodegroup_timer(state_, kind, payload);
+    if (kind == "operator_look") operator_timer(state_, payload);
     state_.world.touched();
 }
 
@@ -66,6 +72,8 @@ void Eks::load(const JsonValue& state) {
     const JsonObject* saved = state.if_object();
     for (const std::string& name : state_.host.names()) state_.host.remove(name);
     state_.tokens.clear();
+    state_.watches.clear();
+    state_.operator_looks.clear();
     for (const Saved& entry : kSaved) {
         const JsonValue* table = saved == nullptr ? nullptr : saved->if_contains(entry.name);
         (state_.*entry.table).load(table == nullptr ? JsonValue() : *table);

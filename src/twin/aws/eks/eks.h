@@ -2,10 +2,11 @@
 #pragma once
 
 #include "twin/aws/eks/state.h"
+#include "twin/aws/resource_tags.h"
 
 namespace instantstart::twin::eks {
 
-class Eks final : public Service {
+class Eks final : public Service, public ResourceTags {
 public:
     Eks(World& world, kube::ClusterHost& host);
 
@@ -15,6 +16,7 @@ public:
     JsonValue save() const override;
     // Makes the clusters in the host; their objects are loaded by whoever saved them.
     void load(const JsonValue& state) override;
+    JsonArray resource_tags(std::string_view arn) const override;
 
     // Where the clusters are reached and by which CA: called at start and when the port is known.
     void set_endpoint(std::string kube_url, std::string ca_pem);

@@ -1,5 +1,7 @@
 #include "twin/aws/eks/node.h"
 
+#include <algorithm>
+
 #include "twin/aws/resources/record.h"
 
 namespace instantstart::twin::eks {
@@ -24,7 +26,8 @@ kube::JsonObject condition(std::string_view type, std::string_view status, std::
 kube::JsonObject resources(const NodeSpec& spec, bool allocatable) {
     // What kubelet and system keep for themselves.
     const std::int64_t cpu = allocatable ? spec.cpu_millis - 80 : spec.cpu_millis;
-    const std::int64_t memory = allocatable ? spec.memory_mib - 255 - 11 * spec.pods - 100 : spec.memory_mib;
+    const std::int64_t kept = 255 + 11 * spec.pods + 100 + spec.memory_mib * spec.kept_percent / 100;
+    const std::int64_t memory = allocatable ? spec.memory_mib - kept : spec.memory_mib;
     kube::JsonObject list;
     list["cpu"] = allocatable ? std::to_string(cpu) + "m" : std::to_string(cpu / 1000);
     list["memory"] = std::to_string(memory * 1024) + "Ki";
@@ -150,16 +153,31 @@ void set_ready(kube::Cluster& cluster, const std::string& node, const std::strin
     static_cast<void>(cluster.objects().update(kNodes, std::move(changed)));
 }
 
+namespace {
+
+bool has_cni(kube::Cluster& cluster) {
+    return cluster.objects().get(kDaemonSets, "kube-system", "aws-node") != nullptr;
+}
+
+void mark_if_waiting(kube::Cluster& cluster, const kube::JsonObject& node, const std::string& time) {
+    const auto& conditions = base::get_array(node, "status.conditions");
+    const bool waits = std::any_of(conditions.begin(), conditions.end(), [](const kube::JsonValue& entry) {
+        return base::get_string(entry, "type") == "Ready" &&
+               base::get_string(entry, "reason") == "KubeletNotReady";
+    });
+    if (waits) set_ready(cluster, base::get_string(node, "metadata.name"), "True", "KubeletReady", time);
+}
+
+}  // namespace
+
+void mark_ready_node(kube::Cluster& cluster, const std::string& node, const std::string& time) {
+    const auto present = cluster.objects().get(kNodes, "", node);
+    if (present != nullptr && has_cni(cluster)) mark_if_waiting(cluster, *present, time);
+}
+
 void mark_ready_nodes(kube::Cluster& cluster, const std::string& time) {
-    if (cluster.objects().get(kDaemonSets, "kube-system", "aws-node") == nullptr) return;
-    for (const kube::ObjectPtr& node : cluster.objects().list(kNodes)) {
-        for (const kube::JsonValue& entry : base::get_array(*node, "status.conditions")) {
-            const bool waits = base::get_string(entry, "type") == "Ready" &&
-                               base::get_string(entry, "reason") == "KubeletNotReady";
-            if (waits)
-                set_ready(cluster, base::get_string(*node, "metadata.name"), "True", "KubeletReady", time);
-        }
-    }
+    if (!has_cni(cluster)) return;
+    for (const kube::ObjectPtr& node : cluster.objects().list(kNodes)) mark_if_waiting(cluster, *node, time);
 }
 
 }  // namespace instantstart::twin::eks

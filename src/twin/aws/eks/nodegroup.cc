@@ -1,7 +1,7 @@
 // Managed node groups: plain EC2 nodes for what needs no accelerator.
-#include "domain/instance_type.h"
-#include "twin/aws/eks/node.h"
-#include "twin/aws/eks/state.h"
+#include "twin/aws/eks/nodegroup.h"
+
+#include <algorithm>
 
 namespace instantstart::twin::eks {
 
@@ -42,52 +42,128 @@ void set_timer(State& state, const Record& group, const char* kind, std::chrono:
                       {{"key", group.id}, {"arn", base::get_string(group.data, "nodegroupArn")}});
 }
 
-Reply create_nodegroup(State& state, const Call& call) {
-    const Found cluster = require_cluster(state, base::get_string(call.params, "clusterName"));
-    if (cluster.record == nullptr) return cluster.error;
-    const std::string name = base::get_string(call.params, "nodegroupName"),
-                      key = key_of(cluster.record->id, name);
-    if (base::get_string(cluster.record->data, "status") != "ACTIVE")
-        return failure("InvalidRequestException",
-                       "Cluster '" + cluster.record->id + "' is not in ACTIVE status");
-    if (state.nodegroups.find(key) != nullptr)
-        return failure(
-            "ResourceInUseException",
-            "NodeGroup already exists with name " + name + " and cluster name " + cluster.record->id, 409);
-    const std::string role = base::get_string(call.params, "nodeRole");
-    if (auto bad = check_role(state, role, "ec2.amazonaws.com")) return *bad;
+// minSize, maxSize and desiredSize with EKS's defaults, or what is wrong with them.
+std::optional<ServiceError> check_scaling(const JsonObject& scaling) {
+    const std::int64_t least = base::get_int(scaling, "minSize"), most = base::get_int(scaling, "maxSize"),
+                       wanted = base::get_int(scaling, "desiredSize");
+    const auto says = [](const char* name, std::int64_t value, const char* rule, const char* other,
+                         std::int64_t bound) {
+        return invalid(std::string(name) + " capacity " + std::to_string(value) + " can't be " + rule + " " +
+                       other + " size " + std::to_string(bound));
+    };
+    if (most < 1) return invalid("maxSize must be at least 1");
+    if (least > wanted) return says("Minimum", least, "greater than", "desired", wanted);
+    if (wanted > most) return says("desired", wanted, "greater than", "max", most);
+    return std::nullopt;
+}
+
+// What a launch template decides cannot be given beside it.
+std::optional<ServiceError> read_template(State& state, const Call& call, JsonObject& data) {
+    if (!call.params.contains("launchTemplate")) return std::nullopt;
+    const JsonObject& given = base::get_object(call.params, "launchTemplate");
+    const std::string id = base::get_string(given, "id"), name = base::get_string(given, "name");
+    if (id.empty() == name.empty())
+        return invalid(
+            "You must specify either the launch template ID or the launch template name, not both");
+    const Record* record = state.ec2().launch_template(id.empty() ? name : id);
+    if (record == nullptr)
+        return failure("InvalidRequestException", "Launch template " + id + name + " could not be found");
+    const std::string version = base::get_string(
+        given, "version", std::to_string(base::get_int(record->data, "DefaultVersionNumber", 1)));
+    JsonObject content;
+    bool known = false;
+    for (const JsonValue& each : base::get_array(record->hidden, "versions")) {
+        if (std::to_string(base::get_int(each, "VersionNumber")) != version) continue;
+        content = base::get_object(each, "LaunchTemplateData");
+        known = true;
+    }
+    if (!known) {
+        return failure("InvalidRequestException", "Version " + version + " of the launch template " +
+                                                      record->id + " could not be found");
+    }
+    if (call.params.contains("diskSize"))
+        return invalid("Disk size must be specified within the launch template.");
+    if (call.params.contains("remoteAccess"))
+        return invalid("Remote access configuration cannot be specified with a launch template.");
+    const std::string type = base::get_string(content, "InstanceType");
+    if (!type.empty() && !base::get_array(call.params, "instanceTypes").empty())
+        return invalid("You can specify instance types in either the launch template or the API, not both.");
+    if (!type.empty()) data["instanceTypes"] = JsonArray{JsonValue(type)};
+    data["launchTemplate"] = {{"id", record->id},
+                              {"name", base::get_string(record->data, "LaunchTemplateName")},
+                              {"version", version}};
+    return std::nullopt;
+}
+
+std::optional<ServiceError> check_place(State& state, const Call& call, const Record& cluster) {
+    const std::string name = base::get_string(call.params, "nodegroupName");
+    if (base::get_string(cluster.data, "status") != "ACTIVE")
+        return failure("InvalidRequestException", "Cluster '" + cluster.id + "' is not in ACTIVE status");
+    if (state.nodegroups.find(key_of(cluster.id, name)) != nullptr) {
+        return failure("ResourceInUseException",
+                       "NodeGroup already exists with name " + name + " and cluster name " + cluster.id, 409);
+    }
+    if (auto bad = check_role(state, base::get_string(call.params, "nodeRole"), "ec2.amazonaws.com"))
+        return bad;
+    if (strings(call.params, "subnets").empty()) return invalid("Subnets are required");
     for (const std::string& id : strings(call.params, "subnets")) {
         if (state.ec2().subnet(id) == nullptr) return invalid("The subnet ID '" + id + "' does not exist");
     }
-    if (strings(call.params, "subnets").empty()) return invalid("Subnets are required");
+    return std::nullopt;
+}
+
+JsonObject group_data(State& state, const Call& call, const Record& cluster) {
+    const std::string name = base::get_string(call.params, "nodegroupName"), unique = state.world.uuid();
     JsonObject data;
     data["nodegroupName"] = name;
-    data["nodegroupArn"] =
-        state.arn("nodegroup/" + cluster.record->id + "/" + name + "/" + state.world.uuid());
-    data["clusterName"] = cluster.record->id;
-    data["version"] = base::get_string(cluster.record->data, "version");
-    data["releaseVersion"] = base::get_string(cluster.record->data, "version") + ".5-20251120";
+    data["nodegroupArn"] = state.arn("nodegroup/" + cluster.id + "/" + name + "/" + unique);
+    data["clusterName"] = cluster.id;
+    data["version"] = base::get_string(cluster.data, "version");
+    data["releaseVersion"] = base::get_string(cluster.data, "version") + ".5-20251120";
     data["createdAt"] = state.time();
     data["modifiedAt"] = state.time();
     data["status"] = "CREATING";
     data["capacityType"] = base::get_string(call.params, "capacityType", "ON_DEMAND");
-    JsonObject scaling = base::get_object(call.params, "scalingConfig");
-    for (const auto& [member, fallback] :
-         {std::pair("minSize", 1), std::pair("maxSize", 2), std::pair("desiredSize", 2)}) {
-        if (!scaling.contains(member)) scaling[member] = fallback;
-    }
-    data["scalingConfig"] = std::move(scaling);
     data["instanceTypes"] = base::get_array(call.params, "instanceTypes").empty()
                                 ? JsonArray{"t3.medium"}
                                 : base::get_array(call.params, "instanceTypes");
     data["subnets"] = base::get_array(call.params, "subnets");
     data["amiType"] = base::get_string(call.params, "amiType", "AL2023_x86_64_STANDARD");
-    data["nodeRole"] = role;
+    data["nodeRole"] = base::get_string(call.params, "nodeRole");
     data["labels"] = base::get_object(call.params, "labels");
     data["taints"] = base::get_array(call.params, "taints");
-    data["diskSize"] = base::get_int(call.params, "diskSize", 20);
+    data["resources"] = {
+        {"autoScalingGroups", JsonArray{JsonObject{{"name", "eks-" + name + "-" + unique}}}}};
     data["health"] = {{"issues", JsonArray()}};
+    data["updateConfig"] = call.params.contains("updateConfig")
+                               ? base::get_object(call.params, "updateConfig")
+                               : JsonObject{{"maxUnavailable", 1}};
     data["tags"] = base::get_object(call.params, "tags");
+    return data;
+}
+
+Reply create_nodegroup(State& state, const Call& call) {
+    const Found cluster = require_cluster(state, base::get_string(call.params, "clusterName"));
+    if (cluster.record == nullptr) return cluster.error;
+    const std::string token = base::get_string(call.params, "clientRequestToken"),
+                      key = key_of(cluster.record->id, base::get_string(call.params, "nodegroupName"));
+    const auto earlier = state.tokens.find("nodegroup/" + token);
+    if (!token.empty() && earlier != state.tokens.end() && earlier->second == key) {
+        if (const Record* made = state.nodegroups.find(key)) return answer_of(*made);
+    }
+    if (auto bad = check_place(state, call, *cluster.record)) return *bad;
+    JsonObject data = group_data(state, call, *cluster.record);
+    JsonObject scaling = base::get_object(call.params, "scalingConfig");
+    for (const auto& [member, fallback] :
+         {std::pair("minSize", 1), std::pair("maxSize", 2), std::pair("desiredSize", 2)}) {
+        if (!scaling.contains(member)) scaling[member] = fallback;
+    }
+    if (auto bad = check_scaling(scaling)) return *bad;
+    data["scalingConfig"] = std::move(scaling);
+    if (auto bad = read_template(state, call, data)) return *bad;
+    if (!data.contains("launchTemplate")) data["diskSize"] = base::get_int(call.params, "diskSize", 20);
+    if (!token.empty()) state.tokens["nodegroup/" + token] = key;
+    const std::string role = base::get_string(call.params, "nodeRole");
     Record& group = state.nodegroups.add(key, std::move(data), state.world.now());
     state.world.iam().ensure_service_linked_role("eks-nodegroup.amazonaws.com",
                                                  "AWSServiceRoleForAmazonEKSNodegroup");
@@ -114,14 +190,52 @@ Reply list_nodegroups(State& state, const Call& call) {
     return listed(call, "nodegroups", names);
 }
 
+void change_labels(Record& group, const JsonObject& changes) {
+    JsonObject labels = base::get_object(group.data, "labels");
+    for (const std::string& key : strings(changes, "removeLabels")) labels.erase(key);
+    for (const auto& [key, value] : base::get_object(changes, "addOrUpdateLabels")) labels[key] = value;
+    group.data["labels"] = std::move(labels);
+}
+
+bool same_taint(const JsonValue& a, const JsonValue& b) {
+    return base::get_string(a, "key") == base::get_string(b, "key") &&
+           base::get_string(a, "effect") == base::get_string(b, "effect");
+}
+
+void change_taints(Record& group, const JsonObject& changes) {
+    JsonArray taints;
+    const JsonArray &added = base::get_array(changes, "addOrUpdateTaints"),
+                    &removed = base::get_array(changes, "removeTaints");
+    for (const JsonValue& taint : base::get_array(group.data, "taints")) {
+        const auto is_it = [&taint](const JsonValue& other) { return same_taint(taint, other); };
+        if (std::none_of(added.begin(), added.end(), is_it) &&
+            std::none_of(removed.begin(), removed.end(), is_it))
+            taints.push_back(taint);
+    }
+    for (const JsonValue& taint : added) taints.push_back(taint);
+    group.data["taints"] = std::move(taints);
+}
+
 Reply update_nodegroup(State& state, const Call& call) {
     const GroupFound found = require_nodegroup(state, call);
     if (found.group == nullptr) return found.error;
-    if (base::get_string(found.group->data, "status") != "ACTIVE")
-        return failure("ResourceInUseException", "Nodegroup is not in ACTIVE status", 409);
+    const std::string status = base::get_string(found.group->data, "status");
+    if (status != "ACTIVE" && status != "DEGRADED")
+        return failure("ResourceInUseException",
+                       "Nodegroup cannot be updated as it is currently not in Active State", 409);
+    JsonObject scaling = base::get_object(found.group->data, "scalingConfig");
     for (const auto& [member, value] : base::get_object(call.params, "scalingConfig"))
-        found.group->data["scalingConfig"].as_object()[member] = value;
+        scaling[member] = value;
+    if (auto bad = check_scaling(scaling)) return *bad;
+    const JsonObject before = found.group->data;
+    found.group->data["scalingConfig"] = std::move(scaling);
+    if (call.params.contains("labels")) change_labels(*found.group, base::get_object(call.params, "labels"));
+    if (call.params.contains("taints")) change_taints(*found.group, base::get_object(call.params, "taints"));
+    if (call.params.contains("updateConfig"))
+        found.group->data["updateConfig"] = base::get_object(call.params, "updateConfig");
+    relabel_nodes(state, *found.group, before);
     found.group->data["status"] = "UPDATING";
+    found.group->data["modifiedAt"] = state.time();
     Record& update = start_update(
         state, found.cluster->id, "ConfigUpdate",
         JsonArray{param("DesiredSize",
@@ -146,49 +260,30 @@ Reply delete_nodegroup(State& state, const Call& call) {
     return answer_of(*found.group);
 }
 
-void add_node(State& state, Record& group, std::size_t index) {
-    const Record* cluster = state.clusters.find(base::get_string(group.data, "clusterName"));
-    kube::Cluster* live = state.host.find(base::get_string(group.data, "clusterName"));
-    const std::vector<std::string> subnets = strings(group.data, "subnets");
-    if (cluster == nullptr || live == nullptr || subnets.empty()) return;
-    const Record* subnet = state.ec2().subnet(subnets[index % subnets.size()]);
-    const std::string instance = state.world.hex_id("i-", 17),
-                      type = base::get_string(group.data, "instanceTypes.0", "t3.medium");
-    ec2::InterfaceSpec interface;
-    interface.subnet_id = subnets[index % subnets.size()];
-    interface.group_ids = {base::get_string(cluster->data, "resourcesVpcConfig.clusterSecurityGroupId")};
-    interface.instance_owner = state.world.account();
-    const std::optional<std::string> interface_id = state.ec2().create_interface(interface);
-    if (subnet == nullptr || !interface_id) return;
-    NodeSpec spec;
-    if (const domain::InstanceType* known = domain::find_instance_type("ml." + type)) set_size(spec, *known);
-    spec.address = state.ec2().interface_address(*interface_id);
-    spec.name = "ip-" + spec.address + "." + state.world.region() + ".compute.internal";
-    for (std::size_t i = 3; i < 3 + spec.address.size(); ++i) {
-        if (spec.name[i] == '.') spec.name[i] = '-';
-    }
-    spec.region = state.world.region();
-    spec.zone = base::get_string(subnet->data, "AvailabilityZone");
-    spec.zone_id = base::get_string(subnet->data, "AvailabilityZoneId");
-    spec.provider_id = "aws:///" + spec.zone + "/" + instance;
-    spec.instance_type_label = type;
-    spec.kubernetes_version = base::get_string(cluster->data, "version");
-    spec.labels = base::get_object(group.data, "labels");
-    spec.labels["eks.amazonaws.com/nodegroup"] = base::get_string(group.data, "nodegroupName");
-    spec.labels["eks.amazonaws.com/capacityType"] = base::get_string(group.data, "capacityType");
-    register_node(*live, spec, base::format_time(state.world.now()));
-    ec2::array_of(group.hidden, "nodes").push_back({{"name", spec.name}, {"interface", *interface_id}});
-}
+// AWS tries for about a quarter of an hour before it calls a new group failed; an older one is degraded and
+// filled when capacity comes back.
+constexpr std::int64_t kTries = 15;
 
-void drop_node(State& state, Record& group) {
-    JsonArray& nodes = ec2::array_of(group.hidden, "nodes");
-    const JsonValue last = nodes.back();
-    nodes.pop_back();
-    state.ec2().delete_interface(base::get_string(last, "interface"));
-    if (kube::Cluster* live = state.host.find(base::get_string(group.data, "clusterName"))) {
-        static_cast<void>(
-            live->objects().remove(kube::Kind("", "nodes"), "", base::get_string(last, "name")));
+void fill(State& state, Record& group, const JsonObject& payload) {
+    const bool complete = reach_size(state, group);
+    const std::string status = base::get_string(group.data, "status");
+    const std::int64_t tries = base::get_int(payload, "tries");
+    if (complete) {
+        group.data["status"] = "ACTIVE";
+    } else if (status != "CREATING") {
+        group.data["status"] = "DEGRADED";
+    } else if (tries >= kTries) {
+        group.data["status"] = "CREATE_FAILED";
+        return;
     }
+    if (Record* update = state.updates.find(base::get_string(payload, "update"));
+        update != nullptr && base::get_string(update->data, "status") == "InProgress")
+        update->data["status"] = "Successful";
+    if (complete) return;
+    JsonObject again = payload;
+    again["tries"] = tries + 1;
+    again["waits"] = true;
+    state.world.after(minutes(1), "eks", "nodegroup_ready", std::move(again));
 }
 
 }  // namespace
@@ -197,21 +292,16 @@ void nodegroup_timer(State& state, const std::string& kind, const JsonObject& pa
     Record* group = state.nodegroups.find(base::get_string(payload, "key"));
     if (group == nullptr || base::get_string(group->data, "nodegroupArn") != base::get_string(payload, "arn"))
         return;
-    JsonArray& nodes = ec2::array_of(group->hidden, "nodes");
     if (kind == "nodegroup_gone") {
-        while (!nodes.empty()) drop_node(state, *group);
+        drop_nodes(state, *group, 0);
         state.nodegroups.erase(std::string(group->id));
         return;
     }
-    if (base::get_string(group->data, "status") == "DELETING") return;
-    const auto wanted = static_cast<std::size_t>(base::get_int(group->data, "scalingConfig.desiredSize"));
-    for (std::size_t i = nodes.size(); i < wanted; ++i) add_node(state, *group, i);
-    while (nodes.size() > wanted) drop_node(state, *group);
-    group->data["status"] = "ACTIVE";
-    if (Record* update = state.updates.find(base::get_string(payload, "update")))
-        update->data["status"] = "Successful";
-    if (kube::Cluster* live = state.host.find(base::get_string(group->data, "clusterName")))
-        mark_ready_nodes(*live, base::format_time(state.world.now()));
+    const std::string status = base::get_string(group->data, "status");
+    if (status == "DELETING" || status == "CREATE_FAILED") return;
+    // A try that an update or a complete group has overtaken.
+    if (base::get_bool(payload, "waits") && status != "CREATING" && status != "DEGRADED") return;
+    fill(state, *group, payload);
 }
 
 void add_nodegroup_operations(Operations& operations) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "twin/aws/ec2/ec2.h"
 #include "twin/aws/resources/record.h"
@@ -21,6 +22,9 @@ struct State {
     // Keys: name; cluster/add-on; id; cluster/id; cluster/group; cluster|principal ARN.
     Table clusters, addons, updates, associations, nodegroups, entries;
     std::map<std::string, std::string, std::less<>> tokens;
+    // By cluster: what tells of changes in its objects (operators.cc), and which of them have a look planned.
+    std::map<std::string, kube::ObjectStore::Subscription, std::less<>> watches;
+    std::set<std::string, std::less<>> operator_looks;
 
     ec2::Ec2& ec2() const { return world.get<ec2::Ec2>("ec2"); }
     std::string arn(std::string_view resource) const;

@@ -1,19 +1,24 @@
 // Tags of EKS resources, by ARN.
-#include "twin/aws/eks/state.h"
+#include "twin/aws/eks/eks.h"
 
 namespace instantstart::twin::eks {
 
 namespace {
 
+struct Kind {
+    Table State::* table;
+    const char* arn;  // the member that holds it
+};
+constexpr Kind kKinds[] = {{&State::clusters, "arn"},
+                           {&State::addons, "addonArn"},
+                           {&State::nodegroups, "nodegroupArn"},
+                           {&State::associations, "associationArn"},
+                           {&State::entries, "accessEntryArn"}};
+
 JsonObject* tags_of(State& state, std::string_view arn) {
-    const std::pair<Table*, const char*> tables[] = {{&state.clusters, "arn"},
-                                                     {&state.addons, "addonArn"},
-                                                     {&state.nodegroups, "nodegroupArn"},
-                                                     {&state.associations, "associationArn"},
-                                                     {&state.entries, "accessEntryArn"}};
-    for (const auto& [table, member] : tables) {
-        for (auto& [key, record] : *table) {
-            if (base::get_string(record.data, member) != arn) continue;
+    for (const Kind& kind : kKinds) {
+        for (auto& [key, record] : state.*kind.table) {
+            if (base::get_string(record.data, kind.arn) != arn) continue;
             JsonValue& tags = record.data["tags"];
             if (!tags.is_object()) tags = JsonObject();
             return &tags.get_object();
@@ -57,6 +62,18 @@ void add_tag_operations(Operations& operations) {
     operations["TagResource"] = tag_resource;
     operations["UntagResource"] = untag_resource;
     operations["ListTagsForResource"] = list_tags;
+}
+
+JsonArray Eks::resource_tags(std::string_view arn) const {
+    JsonArray tags;
+    for (const Kind& kind : kKinds) {
+        for (const auto& [key, record] : state_.*kind.table) {
+            if (base::get_string(record.data, kind.arn) != arn) continue;
+            for (const auto& [name, value] : base::get_object(record.data, "tags"))
+                tags.push_back(JsonObject{{"Key", name}, {"Value", value}});
+        }
+    }
+    return tags;
 }
 
 }  // namespace instantstart::twin::eks

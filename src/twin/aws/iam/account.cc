@@ -61,7 +61,11 @@ JsonArray IamService::simulate(const Call& call, const std::vector<JsonValue>& d
         for (const JsonValue& resource : resources) {
             request.action = action.as_string();
             request.resource = resource.as_string();
-            Effect effect = role != nullptr ? decide(*role, request) : Effect::none;
+            const Verdict verdict = role != nullptr ? decide(*role, request) : Verdict::not_allowed;
+            Effect effect = verdict == Verdict::allowed ? Effect::allow
+                            : verdict == Verdict::denied || verdict == Verdict::denied_by_boundary
+                                ? Effect::deny
+                                : Effect::none;
             for (const JsonValue& document : documents)
                 effect = combine(effect, evaluate(document, request, PolicyUse::identity));
             const char* decision = effect == Effect::allow  ? "allowed"

@@ -243,37 +243,65 @@ std::string IamService::policy_document(std::string_view policy_arn) const {
     return "";
 }
 
-Effect IamService::decide(const JsonObject& role, const PolicyRequest& request) const {
-    const auto said = [&request](const std::string& text) {
-        const auto document = base::parse_json(text);
-        return document ? evaluate(*document, request, PolicyUse::identity) : Effect::none;
-    };
+Effect IamService::said(const std::string& document, const PolicyRequest& request) const {
+    constexpr std::size_t kMostKept = 256;
+    auto found = parsed_.find(document);
+    if (found == parsed_.end()) {
+        auto parsed = base::parse_json(document);
+        if (parsed_.size() >= kMostKept) parsed_.clear();
+        found = parsed_.emplace(document, parsed ? std::move(*parsed) : JsonValue()).first;
+    }
+    return found->second.is_object() ? evaluate(found->second, request, PolicyUse::identity) : Effect::none;
+}
+
+// A Deny anywhere wins; then both the role's policies and its boundary must allow.
+Verdict IamService::decide(const JsonObject& role, const PolicyRequest& request) const {
     Effect out = Effect::none;
     for (const auto& item : base::get_object(role, "_inline"))
-        out = combine(out, said(std::string(item.value().as_string())));
+        out = combine(out, said(std::string(item.value().as_string()), request));
     for (const JsonValue& arn : base::get_array(role, "_attached"))
-        out = combine(out, said(policy_document(arn.as_string())));
+        out = combine(out, said(policy_document(arn.as_string()), request));
+    if (out == Effect::deny) return Verdict::denied;
     const std::string boundary = base::get_string(role, "PermissionsBoundary.PermissionsBoundaryArn");
-    if (out == Effect::allow && !boundary.empty())
-        out = said(policy_document(boundary)) == Effect::allow ? out : Effect::none;
-    return out;
+    const Effect bound = boundary.empty() ? Effect::allow : said(policy_document(boundary), request);
+    if (bound == Effect::deny) return Verdict::denied_by_boundary;
+    if (out == Effect::none) return Verdict::not_allowed;
+    return bound == Effect::allow ? Verdict::allowed : Verdict::not_in_boundary;
+}
+
+Verdict IamService::judge(const Identity& identity, PolicyRequest request) const {
+    const JsonObject* role = role_by_arn(identity.role_arn);
+    if (role == nullptr) return Verdict::not_allowed;
+    request.resource = real_arn(request.resource);
+    return decide(*role, request);
+}
+
+// Callers that know only a role's name give its ARN without the path: policies see the real one.
+std::string IamService::real_arn(std::string_view arn) const {
+    const std::string prefix = "arn:aws:iam::" + world_.account() + ":role/";
+    if (!arn.starts_with(prefix)) return std::string(arn);
+    const std::string real = role_arn(arn.substr(prefix.size()));
+    return real.empty() ? std::string(arn) : real;
+}
+
+JsonArray IamService::iam_tags(std::string_view arn) const {
+    if (const JsonObject* role = role_by_arn(arn)) return base::get_array(*role, "Tags");
+    const auto provider = providers_.find(arn);
+    return provider == providers_.end() ? JsonArray() : base::get_array(provider->second, "Tags");
+}
+
+std::string IamService::boundary_of(std::string_view arn) const {
+    const JsonObject* role = role_by_arn(arn);
+    return role == nullptr ? "" : base::get_string(*role, "PermissionsBoundary.PermissionsBoundaryArn");
 }
 
 bool IamService::allows(const Identity& identity, std::string_view action, std::string_view resource,
                         const std::vector<std::pair<std::string, std::string>>& context) const {
-    const JsonObject* role = role_by_arn(identity.role_arn);
-    if (role == nullptr) return false;
     PolicyRequest request;
     request.action = action;
     request.resource = resource;
-    // Callers that know only a role's name give its ARN without the path: policies see the real one.
-    const std::string prefix = "arn:aws:iam::" + world_.account() + ":role/";
-    if (resource.starts_with(prefix)) {
-        const std::string real = role_arn(resource.substr(prefix.size()));
-        if (!real.empty()) request.resource = real;
-    }
     for (const auto& [key, value] : context) request.add(key, value);
-    return decide(*role, request) == Effect::allow;
+    return judge(identity, std::move(request)) == Verdict::allowed;
 }
 
 std::string IamService::ensure_service_linked_role(std::string_view service_principal,

@@ -10,7 +10,7 @@
 
 namespace instantstart::twin::iam {
 
-class IamService final : public Service, public IamView, public Keys {
+class IamService final : public Service, public IamView, public Keys, public PolicyJudge {
 public:
     explicit IamService(World& world);
 
@@ -32,6 +32,12 @@ public:
                                            std::string_view role_name) override;
     std::optional<Identity> verify_eks_token(std::string_view token, std::string_view cluster) const override;
     bool has_oidc_provider(std::string_view issuer_host_and_path) const override;
+
+    // PolicyJudge
+    Verdict judge(const Identity& identity, PolicyRequest request) const override;
+    JsonArray iam_tags(std::string_view arn) const override;
+    std::string boundary_of(std::string_view role_arn) const override;
+    std::string real_arn(std::string_view role_arn) const override;
 
     // Keys
     std::optional<AccessKey> find_key(std::string_view access_key) const override;
@@ -112,7 +118,8 @@ private:
     std::string unique_id(std::string_view prefix);
     std::int64_t attachment_count(std::string_view policy_arn) const;
     std::string policy_document(std::string_view policy_arn) const;
-    Effect decide(const JsonObject& role, const PolicyRequest& request) const;
+    Verdict decide(const JsonObject& role, const PolicyRequest& request) const;
+    Effect said(const std::string& document, const PolicyRequest& request) const;
     JsonArray simulate(const Call& call, const std::vector<JsonValue>& documents, const JsonObject* role);
     void first_day();
 
@@ -120,6 +127,7 @@ private:
     // Roles, profiles by name; policies, providers by ARN. Members that begin with `_` are ours.
     std::map<std::string, JsonObject, std::less<>> roles_, policies_, providers_, profiles_;
     std::map<std::string, AccessKey, std::less<>> keys_;
+    mutable std::map<std::string, JsonValue, std::less<>> parsed_;  // documents by their text
 };
 
 // Shared by the files of this folder.

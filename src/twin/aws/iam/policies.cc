@@ -7,6 +7,8 @@ namespace instantstart::twin::iam {
 
 namespace {
 
+constexpr std::size_t kManagedChars = 6144;  // of one version, white space aside
+
 constexpr std::size_t kVersions = 5;
 
 std::string arn_of(const Call& call) {
@@ -81,6 +83,9 @@ Reply IamService::create_policy(const Call& call) {
     const std::string document = text_of(call, "PolicyDocument");
     if (auto fault = policy_fault(document, PolicyUse::identity))
         return ServiceError(400, "MalformedPolicyDocument", *fault);
+    if (solid_size(document) > kManagedChars)
+        return ServiceError(409, "LimitExceeded",
+                            "Cannot exceed quota for PolicySize: " + std::to_string(kManagedChars));
     const auto limit = world_.quota("Customer managed policies per account");
     if (limit && static_cast<double>(policies_.size()) >= *limit)
         return ServiceError(409, "LimitExceeded", "Cannot exceed quota for PoliciesPerAccount");
@@ -100,7 +105,10 @@ Reply IamService::create_policy(const Call& call) {
     policy["_versions"] = JsonArray{std::move(version)};
     policy["_last"] = 1;
     JsonObject view = shown(policy);
+    view.erase("Description");  // only GetPolicy tells it
+    if (base::get_array(policy, "Tags").empty()) view.erase("Tags");
     view["AttachmentCount"] = 0;
+    view["PermissionsBoundaryUsageCount"] = 0;
     policies_[arn] = std::move(policy);
     world_.touched();
     return JsonObject{{"Policy", std::move(view)}};
@@ -147,7 +155,9 @@ Reply IamService::list_policies(const Call& call) {
         if (!base::get_string(policy, "Path").starts_with(prefix) || (only_attached && count == 0)) return;
         JsonObject view = shown(policy);
         view.erase("Tags");
+        view.erase("Description");
         view["AttachmentCount"] = count;
+        view["PermissionsBoundaryUsageCount"] = 0;
         out.emplace_back(std::move(view));
     };
     if (scope != "AWS") {
@@ -167,8 +177,10 @@ Reply IamService::create_version(const Call& call) {
     const std::string document = text_of(call, "PolicyDocument");
     if (auto fault = policy_fault(document, PolicyUse::identity))
         return ServiceError(400, "MalformedPolicyDocument", *fault);
-    JsonArray& versions = (*found)["_versions"].as_array();
-    if (versions.size() >= kVersions) {
+    if (solid_size(document) > kManagedChars)
+        return ServiceError(409, "LimitExceeded",
+                            "Cannot exceed quota for PolicySize: " + std::to_string(kManagedChars));
+    if (base::get_array(*found, "_versions").size() >= kVersions) {
         return ServiceError(
             409, "LimitExceeded",
             "A managed policy can have up to 5 versions. Before you create a new version, you must delete an "
@@ -183,7 +195,7 @@ Reply IamService::create_version(const Call& call) {
     if (base::get_bool(call.params, "SetAsDefault")) (*found)["DefaultVersionId"] = version["VersionId"];
     (*found)["UpdateDate"] = base::format_time(call.now);
     JsonObject view = version_view(*found, version, false);
-    versions.emplace_back(std::move(version));
+    (*found)["_versions"].as_array().emplace_back(std::move(version));
     world_.touched();
     return JsonObject{{"PolicyVersion", std::move(view)}};
 }

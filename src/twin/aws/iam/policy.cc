@@ -54,9 +54,8 @@ std::string expand(std::string text, const PolicyRequest& request) {
     for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at)) {
         const auto end = text.find('}', at);
         if (end == std::string::npos) break;
-        const auto found = request.context.find(base::to_lower(text.substr(at + 2, end - at - 2)));
-        const std::string value =
-            found == request.context.end() || found->second.empty() ? "\x01" : found->second.front();
+        const auto& found = request.values(text.substr(at + 2, end - at - 2));
+        const std::string value = found.empty() ? "\x01" : found.front();
         text.replace(at, end - at + 1, value);
         at += value.size();
     }
@@ -94,11 +93,30 @@ bool compare(std::string_view op, const std::string& given, const std::string& w
     return *a == *b;
 }
 
+// The six parts of an ARN are compared each for itself: a star does not reach over a colon.
+bool arn_match(const std::string& pattern, const std::string& arn) {
+    constexpr std::size_t kParts = 6;
+    std::size_t p = 0, a = 0;
+    for (std::size_t part = 0; part < kParts; ++part) {
+        const bool last = part + 1 == kParts;
+        const auto p_end = last ? std::string::npos : pattern.find(':', p);
+        const auto a_end = last ? std::string::npos : arn.find(':', a);
+        if ((p_end == std::string::npos || a_end == std::string::npos) && !last) return pattern == arn;
+        if (!wildcard_match(pattern.substr(p, last ? p_end : p_end - p),
+                            arn.substr(a, last ? a_end : a_end - a)))
+            return false;
+        p = p_end + 1;
+        a = a_end + 1;
+    }
+    return true;
+}
+
 // One value of the request against one of the policy, the operator without its "Not".
 bool holds(std::string_view op, const std::string& given, const std::string& wanted) {
     if (op == "StringEquals") return given == wanted;
     if (op == "StringEqualsIgnoreCase" || op == "Bool") return base::iequals(given, wanted);
-    if (op == "StringLike" || op == "ArnLike" || op == "ArnEquals") return wildcard_match(wanted, given);
+    if (op == "StringLike") return wildcard_match(wanted, given);
+    if (op == "ArnLike" || op == "ArnEquals") return arn_match(wanted, given);
     if (op.starts_with("Numeric") || op.starts_with("Date")) return compare(op, given, wanted);
     return false;  // unknown operators never hold
 }
@@ -132,18 +150,17 @@ Operator parse_operator(std::string name) {
 
 bool condition_holds(const Operator& op, const std::string& key, const std::vector<std::string>& wanted,
                      const PolicyRequest& request) {
-    const auto found = request.context.find(base::to_lower(key));
-    const bool present = found != request.context.end() && !found->second.empty();
+    const auto& given = request.values(key);
+    const bool present = !given.empty();
     if (op.name == "Null")
         return !wanted.empty() && base::iequals(wanted.front(), present ? "false" : "true");
     if (!present) return op.if_exists || op.for_all || (op.negated && !op.for_any);
-    const auto one = [&](const std::string& given) {
+    const auto one = [&](const std::string& value) {
         const bool any = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& want) {
-            return holds(op.name, given, expand(want, request));
+            return holds(op.name, value, expand(want, request));
         });
         return any != op.negated;
     };
-    const auto& given = found->second;
     if (op.for_all || (op.negated && !op.for_any)) return std::all_of(given.begin(), given.end(), one);
     return std::any_of(given.begin(), given.end(), one);
 }
@@ -225,6 +242,15 @@ std::optional<std::string> statement_fault(const JsonObject& statement, PolicyUs
 
 }  // namespace
 
+const std::vector<std::string>& PolicyRequest::values(std::string_view key) const {
+    const std::string name = base::to_lower(key);
+    const auto given = context.find(name);
+    if (given != context.end()) return given->second;
+    const auto known = found_.find(name);
+    if (known != found_.end()) return known->second;
+    return found_[name] = look_up ? look_up(name) : std::vector<std::string>();
+}
+
 void PolicyRequest::add(std::string_view key, std::string value) {
     context[base::to_lower(key)].push_back(std::move(value));
 }
@@ -249,6 +275,11 @@ bool wildcard_match(std::string_view pattern, std::string_view text, bool ignore
     }
     while (p < pattern.size() && pattern[p] == '*') ++p;
     return p == pattern.size();
+}
+
+std::size_t solid_size(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return c != ' ' && c != '\n' && c != '\t' && c != '\r'; }));
 }
 
 std::optional<std::string> policy_fault(std::string_view text, PolicyUse use) {

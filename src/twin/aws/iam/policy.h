@@ -1,6 +1,7 @@
 // IAM policy documents: well-formedness and evaluation.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "twin/aws/world.h"
 
 namespace instantstart::twin::iam {
 
@@ -20,11 +22,43 @@ struct PolicyRequest {
     std::string resource;
     std::string principal;  // trust policies: "sagemaker.amazonaws.com" or an ARN
     std::map<std::string, std::vector<std::string>> context;  // condition keys in lower case
+    // Values of keys that cost something to find (tags of the resource); asked once for a key that a policy
+    // names and `context` lacks. Empty: there are none.
+    std::function<std::vector<std::string>(const std::string& key)> look_up;
     void add(std::string_view key, std::string value);
+    // Empty where the request has no such key.
+    const std::vector<std::string>& values(std::string_view key) const;
+
+private:
+    mutable std::map<std::string, std::vector<std::string>> found_;
+};
+
+// What the policies of an identity say to a request, and which of them refuses.
+enum class Verdict : std::uint8_t {
+    allowed,
+    not_allowed,      // no policy of the identity allows it
+    denied,           // a policy of the identity denies it
+    not_in_boundary,  // the permissions boundary does not allow it
+    denied_by_boundary,
+};
+
+// Implemented by the IAM service.
+class PolicyJudge {
+public:
+    virtual ~PolicyJudge() = default;
+    virtual Verdict judge(const Identity& identity, PolicyRequest request) const = 0;
+    // Tags of a role or OIDC provider, [] where there is none of that ARN.
+    virtual JsonArray iam_tags(std::string_view arn) const = 0;
+    // The permissions boundary of a role, "" where it has none.
+    virtual std::string boundary_of(std::string_view role_arn) const = 0;
+    // The ARN with the path that the role really has; the same text where there is no such role.
+    virtual std::string real_arn(std::string_view role_arn) const = 0;
 };
 
 // `*` and `?` as in policies.
 bool wildcard_match(std::string_view pattern, std::string_view text, bool ignore_case = false);
+// Characters as IAM counts them: white space aside.
+std::size_t solid_size(std::string_view text);
 // What is wrong with the document; nullopt where it is well formed.
 std::optional<std::string> policy_fault(std::string_view text, PolicyUse use);
 // What one document says. Documents are expected to be well formed; what is not says nothing.

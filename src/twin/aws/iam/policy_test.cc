@@ -67,6 +67,57 @@ TEST(Policy, conditions_look_at_the_context) {
     EXPECT_EQ(with(R"({"NoSuchOperator":{"iam:PassedToService":"eks.amazonaws.com"}})"), Effect::none);
 }
 
+TEST(Policy, arns_are_compared_part_by_part) {
+    auto request = request_of("iam:AttachRolePolicy", "arn:aws:iam::1:role/x");
+    request.add("iam:PolicyARN", "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy");
+    const auto with = [&request](const std::string& op, const std::string& arn) {
+        return ask((R"({"Effect":"Allow","Action":"*","Resource":"*","Condition":{")" + op +
+                    R"(":{"iam:PolicyARN":")" + arn + R"("}}})")
+                       .c_str(),
+                   request);
+    };
+    EXPECT_EQ(with("ArnEquals", "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"), Effect::allow);
+    EXPECT_EQ(with("ArnLike", "arn:*:iam::aws:policy/AmazonEKS*"), Effect::allow);
+    EXPECT_EQ(with("ArnLike", "arn:aws:*/AmazonEKSClusterPolicy"), Effect::none);
+    EXPECT_EQ(with("ArnNotEquals", "arn:aws:iam::aws:policy/AdministratorAccess"), Effect::allow);
+    EXPECT_EQ(with("ArnEquals", "arn:aws:iam::aws:policy/AdministratorAccess"), Effect::none);
+}
+
+TEST(Policy, keys_are_looked_up_once_and_only_where_a_policy_names_them) {
+    int asked = 0;
+    auto request = request_of("ec2:DeleteVpc", "arn:aws:ec2:us-west-2:1:vpc/vpc-1");
+    request.look_up = [&asked](const std::string& key) {
+        ++asked;
+        return key == "aws:resourcetag/team" ? std::vector<std::string>{"ml"} : std::vector<std::string>();
+    };
+    EXPECT_EQ(ask(R"({"Effect":"Allow","Action":"*","Resource":"*"})", request), Effect::allow);
+    EXPECT_EQ(asked, 0);
+    const char* tagged = R"({"Effect":"Allow","Action":"*","Resource":"*",)"
+                         R"("Condition":{"Null":{"aws:ResourceTag/Team":"false"}}})";
+    EXPECT_EQ(ask(tagged, request), Effect::allow);
+    EXPECT_EQ(ask(tagged, request), Effect::allow);
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(ask(R"({"Effect":"Allow","Action":"*","Resource":"*",)"
+                  R"("Condition":{"StringEquals":{"aws:ResourceTag/team":"web"}}})",
+                  request),
+              Effect::none);
+}
+
+TEST(Policy, lists_of_tag_keys_are_compared_with_any_or_all) {
+    auto request = request_of("ec2:CreateTags", "arn:aws:ec2:us-west-2:1:vpc/*");
+    request.add("aws:TagKeys", "Name");
+    request.add("aws:TagKeys", "team");
+    const auto with = [&request](const std::string& condition) {
+        return ask(
+            (R"({"Effect":"Allow","Action":"*","Resource":"*","Condition":)" + condition + "}").c_str(),
+            request);
+    };
+    EXPECT_EQ(with(R"({"ForAnyValue:StringEquals":{"aws:TagKeys":["team"]}})"), Effect::allow);
+    EXPECT_EQ(with(R"({"ForAllValues:StringEquals":{"aws:TagKeys":["team"]}})"), Effect::none);
+    EXPECT_EQ(with(R"({"ForAllValues:StringLike":{"aws:TagKeys":["*"]}})"), Effect::allow);
+    EXPECT_EQ(with(R"({"ForAnyValue:StringEquals":{"aws:TagKeys":["owner"]}})"), Effect::none);
+}
+
 TEST(Policy, trust_asks_for_the_principal) {
     PolicyRequest request;
     request.action = "sts:AssumeRole";

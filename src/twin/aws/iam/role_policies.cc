@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kInlineChars = 10240;  // over all inline policies of a role, white space aside
 
-std::size_t solid_size(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return c != ' ' && c != '\n' && c != '\t' && c != '\r'; }));
-}
-
 std::string short_name(std::string_view arn) {
     return std::string(arn.substr(arn.rfind('/') + 1));
 }
@@ -40,9 +35,11 @@ Reply IamService::put_role_policy(const Call& call) {
             409, "LimitExceeded",
             "Maximum policy size of 10240 bytes exceeded for role " + text_of(call, "RoleName"));
     const JsonValue* before = all.if_contains(name);
-    // Writing the same document again changes nothing that services would have to learn.
-    if (before == nullptr || before->as_string() != document) changed(*found);
+    const bool differs = before == nullptr || before->as_string() != document;
     all[name] = document;
+    // Writing the same document again changes nothing that services would have to learn. Last, since `all`
+    // may move by it.
+    if (differs) changed(*found);
     return JsonObject{};
 }
 

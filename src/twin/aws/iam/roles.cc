@@ -10,6 +10,7 @@ namespace {
 // As GetRole and CreateRole show it: documents are URL-encoded.
 JsonObject role_view(const JsonObject& role) {
     JsonObject out = shown(role);
+    if (base::get_array(role, "Tags").empty()) out.erase("Tags");
     out["AssumeRolePolicyDocument"] =
         base::percent_encode(base::get_string(role, "AssumeRolePolicyDocument"));
     return out;

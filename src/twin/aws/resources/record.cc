@@ -1,27 +1,14 @@
 #include "twin/aws/resources/record.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
+#include "twin/aws/resources/page_token.h"
 
 namespace instantstart::twin {
 
 namespace {
-
-std::string token_of(std::size_t position) {
-    return base::base64_encode("page:" + std::to_string(position));
-}
-
-std::size_t position_of(std::string_view token) {
-    std::string text;
-    if (token.empty() || !base::base64_decode(token, text) || !text.starts_with("page:")) return 0;
-    std::size_t position = 0;
-    for (char digit : std::string_view(text).substr(5)) {
-        if (digit < '0' || digit > '9') return 0;
-        position = position * 10 + static_cast<std::size_t>(digit - '0');
-    }
-    return position;
-}
 
 std::string_view key_of(const JsonValue& tag) {
     const JsonObject* object = tag.if_object();
@@ -105,13 +92,29 @@ JsonArray to_array(const std::vector<std::string>& list) {
     return array;
 }
 
+std::string page_token(std::size_t position) {
+    return base::base64_encode("page:" + std::to_string(position));
+}
+
+std::optional<std::size_t> page_position(std::string_view token) {
+    if (token.empty()) return 0;
+    constexpr std::string_view kMark = "page:";
+    std::string text;
+    if (!base::base64_decode(token, text) || !text.starts_with(kMark)) return std::nullopt;
+    std::size_t position = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + kMark.size(), end, position);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    return position;
+}
+
 Page paginate(const JsonArray& all, std::int64_t limit, std::string_view token) {
     Page page;
-    std::size_t position = std::min(position_of(token), all.size());
+    std::size_t position = std::min(page_position(token).value_or(0), all.size());
     const std::size_t count = limit > 0 ? static_cast<std::size_t>(limit) : all.size();
     for (; position < all.size() && page.items.size() < count; ++position)
         page.items.push_back(all[position]);
-    if (position < all.size()) page.next_token = token_of(position);
+    if (position < all.size()) page.next_token = page_token(position);
     return page;
 }
 

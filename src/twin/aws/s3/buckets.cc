@@ -35,6 +35,10 @@ std::optional<ServiceError> check_location(const std::string& constraint, const 
 
 }  // namespace
 
+std::string owner_id() {
+    return std::string(64, 'a');
+}
+
 Reply S3::create_bucket(const Call& call) {
     const std::string name = text_of(call, "Bucket");
     if (!valid_name(name))
@@ -83,7 +87,7 @@ Reply S3::list_buckets(const Call& call) {
         out.emplace_back(
             JsonObject{{"Name", name}, {"CreationDate", base::format_time_millis(bucket.created)}});
     }
-    reply["Owner"] = JsonObject{{"ID", std::string(64, 'a')}};
+    reply["Owner"] = JsonObject{{"ID", owner_id()}};
     reply["Buckets"] = std::move(out);
     return reply;
 }
@@ -106,10 +110,9 @@ Reply S3::location(const Call&, Bucket&) {
 }
 
 Reply S3::acl(const Call&, Bucket&) {
-    const std::string owner(64, 'a');
-    JsonObject grant{{"Grantee", JsonObject{{"ID", owner}, {"Type", "CanonicalUser"}}},
+    JsonObject grant{{"Grantee", JsonObject{{"ID", owner_id()}, {"Type", "CanonicalUser"}}},
                      {"Permission", "FULL_CONTROL"}};
-    return JsonObject{{"Owner", JsonObject{{"ID", owner}}}, {"Grants", JsonArray{std::move(grant)}}};
+    return JsonObject{{"Owner", JsonObject{{"ID", owner_id()}}}, {"Grants", JsonArray{std::move(grant)}}};
 }
 
 }  // namespace instantstart::twin::s3

@@ -46,11 +46,13 @@ Listing list(const Call& call, const Bucket& bucket, const Question& question) {
             out.prefixes.emplace_back(JsonObject{{"Prefix", group}});
             continue;
         }
-        out.contents.emplace_back(JsonObject{{"Key", key},
-                                             {"LastModified", base::format_time_millis(at->second.modified)},
-                                             {"ETag", at->second.etag},
-                                             {"Size", static_cast<std::int64_t>(at->second.bytes.size())},
-                                             {"StorageClass", "STANDARD"}});
+        JsonObject entry{{"Key", key},
+                         {"LastModified", base::format_time_millis(at->second.modified)},
+                         {"ETag", at->second.etag},
+                         {"Size", static_cast<std::int64_t>(at->second.bytes.size())},
+                         {"StorageClass", "STANDARD"}};
+        name_checksums(at->second.meta, entry);
+        out.contents.push_back(std::move(entry));
     }
     return out;
 }
@@ -128,12 +130,14 @@ Reply S3::list_versions(const Call& call, Bucket& bucket) {
     for (JsonValue& item : found.contents) {
         item.as_object()["VersionId"] = "null";
         item.as_object()["IsLatest"] = true;
+        item.as_object()["Owner"] = JsonObject{{"ID", owner_id()}};
     }
     JsonObject out;
     if (!found.contents.empty()) out["Versions"] = std::move(found.contents);
     if (!found.prefixes.empty()) out["CommonPrefixes"] = std::move(found.prefixes);
     out["IsTruncated"] = found.truncated;
     out["KeyMarker"] = question.after;
+    out["VersionIdMarker"] = text_of(call, "VersionIdMarker");
     if (found.truncated) {
         out["NextKeyMarker"] = found.last;
         out["NextVersionIdMarker"] = "null";

@@ -110,6 +110,16 @@ void echo_checksums(const JsonObject& params, JsonObject& out) {
     }
 }
 
+void name_checksums(const JsonObject& meta, JsonObject& entry) {
+    JsonArray algorithms;
+    for (const std::string_view algorithm : kChecksums) {
+        if (meta.contains("Checksum" + std::string(algorithm))) algorithms.emplace_back(algorithm);
+    }
+    if (algorithms.empty()) return;
+    entry["ChecksumAlgorithm"] = std::move(algorithms);
+    entry["ChecksumType"] = "FULL_OBJECT";
+}
+
 JsonObject object_meta(const Call& call) {
     JsonObject out;
     for (const std::string_view member : kMeta) {
@@ -217,9 +227,15 @@ Reply S3::copy_object(const Call& call, Bucket& bucket) {
     if (const auto* fault = std::get_if<ServiceError>(&source)) return *fault;
     Object copy = *std::get<const Object*>(source);
     copy.modified = call.now;
-    if (text_of(call, "MetadataDirective") == "REPLACE") copy.meta = object_meta(call);
+    // A copy keeps its source's checksums, whatever metadata it is given.
+    const JsonObject checksums = copy.meta;
+    if (text_of(call, "MetadataDirective") == "REPLACE") {
+        copy.meta = object_meta(call);
+        echo_checksums(checksums, copy.meta);
+    }
     if (text_of(call, "TaggingDirective") == "REPLACE") copy.tags = tags_of_header(text_of(call, "Tagging"));
     JsonObject result{{"ETag", copy.etag}, {"LastModified", base::format_time_millis(copy.modified)}};
+    echo_checksums(checksums, result);
     bucket.objects[text_of(call, "Key")] = std::move(copy);
     world_.touched();
     return JsonObject{{"CopyObjectResult", std::move(result)}, {"ServerSideEncryption", "AES256"}};

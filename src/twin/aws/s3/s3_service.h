@@ -100,6 +100,9 @@ ServiceError no_such_key(const std::string& key);
 std::optional<ServiceError> check_digests(const JsonObject& params, std::string_view bytes);
 // Checksum members of `params` for the answer.
 void echo_checksums(const JsonObject& params, JsonObject& out);
+// In a listing: which checksums an object has, by the members that it was kept with.
+void name_checksums(const JsonObject& meta, JsonObject& entry);
+std::string owner_id();  // the canonical user that owns everything
 // Headers that are given with an object and come back with it.
 JsonObject object_meta(const Call& call);
 JsonArray tags_of_header(const std::string& text);  // "a=1&b=2"

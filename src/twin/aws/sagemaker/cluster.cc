@@ -1,5 +1,8 @@
 // HyperPod clusters: created, described, listed, deleted.
+#include "twin/aws/sagemaker/karpenter.h"
+#include "twin/aws/sagemaker/kube_node.h"
 #include "twin/aws/sagemaker/state.h"
+#include "twin/aws/sagemaker/watch.h"
 
 namespace instantstart::twin::sagemaker {
 
@@ -29,11 +32,6 @@ JsonObject cluster_data(State& state, const Call& call, const std::string& id) {
     for (const char* member : {"NodeProvisioningMode", "ClusterRole", "TieredStorageConfig"}) {
         if (const JsonValue* value = call.params.if_contains(member)) data[member] = *value;
     }
-    if (call.params.contains("AutoScaling")) {
-        JsonObject scaling = base::get_object(call.params, "AutoScaling");
-        scaling["Status"] = "Creating";
-        data["AutoScaling"] = std::move(scaling);
-    }
     return data;
 }
 
@@ -42,14 +40,11 @@ void make_entries(State& state, const Record& cluster, const JsonArray& groups) 
     const std::string eks = eks_name(state, cluster);
     const std::string own = state.world.iam().ensure_service_linked_role(kServicePrincipal, kServiceRole);
     state.eks().ensure_entry(eks, own, "STANDARD");
-    JsonArray roles;
-    for (const JsonValue& group : groups) {
-        const std::string role = base::get_string(group, "ExecutionRole");
-        state.eks().ensure_entry(eks, role, "HYPERPOD_LINUX");
-        roles.emplace_back(role);
-    }
+    ensure_role_entries(state, cluster, groups);
     EventSpec event;
     event.description = "EKS access entries are in place";
+    JsonArray roles;
+    for (const JsonValue& group : groups) roles.emplace_back(base::get_string(group, "ExecutionRole"));
     event.metadata["Cluster"] = {{"EksRoleAccessEntries", roles}, {"SlrAccessEntry", own}};
     add_event(state, cluster, std::move(event));
 }
@@ -61,7 +56,15 @@ Reply create_cluster(State& state, const Call& call) {
     cluster.hidden["id"] = id;
     cluster.hidden["tags"] = base::get_array(call.params, "Tags");
     const JsonArray& groups = base::get_array(call.params, "InstanceGroups");
-    for (const JsonValue& group : groups) put_group(state, cluster, group.get_object());
+    for (const JsonValue& group : groups) {
+        put_group(state, cluster, group.get_object());
+        if (is_continuous(cluster))
+            start_min_clock(state, cluster,
+                            *find_group(state, cluster, base::get_string(group, "InstanceGroupName")), -1);
+    }
+    if (base::get_string(call.params, "AutoScaling.Mode") == "Enable")
+        set_scaling(state, cluster, base::get_object(call.params, "AutoScaling"));
+    watch_cluster(state, cluster);
     make_entries(state, cluster, groups);
     EventSpec event;
     event.description = "Cluster creation has started";
@@ -159,12 +162,16 @@ void release_interfaces(State& state, const Record& cluster, const std::string& 
 void cluster_gone(State& state, const Record& cluster) {
     const std::string eks = eks_name(state, cluster), id = cluster_id(cluster);
     release_interfaces(state, cluster, eks);
+    drop_tiered_storage(state, cluster);
     for (const Record* group : groups_of(state, cluster))
         state.eks().delete_entry(eks, base::get_string(group->data, "ExecutionRole"));
     state.eks().delete_entry(eks,
                              state.world.iam().ensure_service_linked_role(kServicePrincipal, kServiceRole));
     std::vector<std::string> keys;
-    for (const Record* node : nodes_of(state, cluster)) keys.push_back(node->id);
+    for (Record* node : nodes_of(state, cluster)) {
+        give_back(state, *node);
+        keys.push_back(node->id);
+    }
     for (const std::string& key : keys) state.nodes.erase(key);
     keys.clear();
     for (const Record* group : groups_of(state, cluster)) keys.push_back(group->id);
@@ -174,10 +181,47 @@ void cluster_gone(State& state, const Record& cluster) {
         if (base::get_string(event.hidden, "cluster") == id) keys.push_back(key);
     }
     for (const std::string& key : keys) state.events.erase(key);
+    state.watches.erase(id);
     state.clusters.erase(std::string(cluster.id));
 }
 
+void rolled_back(State& state, Record& cluster) {
+    const bool created = base::get_bool(cluster.hidden, "created");
+    cluster.data["ClusterStatus"] = created ? "InService" : "Failed";
+    for (Record* group : groups_of(state, cluster)) group->data["Status"] = created ? "InService" : "Failed";
+}
+
+// The minimum was not reached in time: a new group goes to zero, another to what it last had in service. Its
+// status changes at once, while the instances still go.
+void below_minimum(State& state, Record& cluster, const JsonObject& payload) {
+    Record* group = find_group(state, cluster, base::get_string(payload, "group"));
+    if (group == nullptr ||
+        base::get_string(group->hidden, "min_clock") != base::get_string(payload, "clock"))
+        return;
+    const std::string status = status_of(*group);
+    if (status != "Creating" && status != "Updating") return;
+    group->data["MinCount"] = base::get_int(group->hidden, "last_service.MinCount");
+    group->data["TargetCount"] = base::get_int(group->hidden, "last_service.TargetCount");
+    group->data["Status"] = "InService";
+    EventSpec event;
+    event.resource = "InstanceGroup";
+    event.level = "Warn";
+    event.group = base::get_string(payload, "group");
+    event.description =
+        "MinInstanceCount was not reached within 3 hours: the instance group is rolled back to " +
+        std::to_string(base::get_int(group->data, "TargetCount")) + " instances";
+    add_event(state, cluster, std::move(event));
+    reconcile(state, cluster);
+}
+
 }  // namespace
+
+void ensure_role_entries(State& state, const Record& cluster, const JsonArray& groups) {
+    for (const JsonValue& group : groups) {
+        state.eks().ensure_entry(eks_name(state, cluster), base::get_string(group, "ExecutionRole"),
+                                 "HYPERPOD_LINUX");
+    }
+}
 
 void cluster_timer(State& state, const std::string& kind, const JsonObject& payload) {
     if (kind == "cluster_released") {
@@ -192,43 +236,23 @@ void cluster_timer(State& state, const std::string& kind, const JsonObject& payl
     if (status == "Deleting") return;
     if (kind == "cluster_ready") {
         cluster->hidden["prepared"] = true;
-        if (cluster->data.contains("AutoScaling"))
-            cluster->data["AutoScaling"].as_object()["Status"] = "InService";
+        if (checkpoint_percent(*cluster) > 0) apply_tiered_storage(state, *cluster);
         reconcile(state, *cluster);
+    }
+    if (kind == "cluster_look") {
+        cluster->hidden["looking"] = false;
+        reconcile(state, *cluster);
+    }
+    if (kind == "cluster_update_done") {
+        cluster->hidden["updating"] = false;
+        for (Record* group : groups_of(state, *cluster)) apply_kubernetes_config(state, *cluster, *group);
     }
     if (kind == "cluster_retry") {
         cluster->hidden["retry"] = false;
         reconcile(state, *cluster);
     }
-    if (kind == "cluster_rollback_done") {
-        const bool created = base::get_bool(cluster->hidden, "created");
-        cluster->data["ClusterStatus"] = created ? "InService" : "Failed";
-        for (Record* group : groups_of(state, *cluster))
-            group->data["Status"] = created ? "InService" : "Failed";
-        return;
-    }
-    if (kind == "cluster_min_rollback") {
-        Record* group = find_group(state, *cluster, base::get_string(payload, "group"));
-        if (group == nullptr || status_of(*group) != "Creating" ||
-            base::get_string(group->hidden, "min_clock") != base::get_string(payload, "clock"))
-            return;
-        group->data["MinCount"] = 0;
-        group->data["TargetCount"] = 0;
-        group->data["Status"] = "InService";
-        reconcile(state, *cluster);
-    }
-    if (kind == "cluster_software_done") {
-        for (Record* node : nodes_of(state, *cluster)) {
-            if (node_status(*node) == "SystemUpdating")
-                node->data["InstanceStatus"] = {{"Status", "Running"}};
-        }
-        for (Record* group : groups_of(state, *cluster)) {
-            if (status_of(*group) != "SystemUpdating") continue;
-            group->data["Status"] = "InService";
-            group->data["SoftwareUpdateStatus"] = "Succeeded";
-        }
-        cluster->data["ClusterStatus"] = "InService";
-    }
+    if (kind == "cluster_rollback_done") return rolled_back(state, *cluster);
+    if (kind == "cluster_min_rollback") below_minimum(state, *cluster, payload);
     settle(state, *cluster);
 }
 

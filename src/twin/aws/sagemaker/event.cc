@@ -83,18 +83,17 @@ void add_event(State& state, const Record& cluster, EventSpec spec) {
     if (!spec.metadata.empty()) data["EventDetails"] = {{"EventMetadata", spec.metadata}};
     Record& event = state.events.add(id, std::move(data), state.world.now());
     event.hidden["cluster"] = cluster_id(cluster);
-    std::int64_t newest = 0, oldest = 0;
+    event.hidden["serial"] = ++state.event_serial;
+    if (state.events.size() <= kEventsMax) return;
     std::string first;
+    std::int64_t oldest = state.event_serial;
     for (const auto& [key, other] : state.events) {
         const std::int64_t serial = base::get_int(other.hidden, "serial");
-        newest = std::max(newest, serial);
-        if (serial > 0 && (first.empty() || serial < oldest)) {
-            oldest = serial;
-            first = key;
-        }
+        if (serial > oldest) continue;
+        oldest = serial;
+        first = key;
     }
-    state.events.find(id)->hidden["serial"] = newest + 1;
-    if (state.events.size() > kEventsMax) state.events.erase(first);
+    state.events.erase(first);
 }
 
 void add_event_operations(Operations& operations) {

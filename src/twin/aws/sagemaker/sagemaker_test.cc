@@ -1,10 +1,4 @@
-#include "twin/aws/sagemaker/sagemaker.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "twin/aws/testing/fake_world.h"
-#include "twin/kube/cluster_host.h"
+#include "twin/aws/sagemaker/hyperpod_fixture.h"
 
 namespace instantstart::twin::sagemaker {
 namespace {
@@ -16,86 +10,21 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-const kube::Kind kNodes("", "nodes");
-constexpr const char* kEksRole = "arn:aws:iam::111122223333:role/eks";
-constexpr const char* kNodeRole = "arn:aws:iam::111122223333:role/nodes";
-
-// An account with an EKS cluster "demo" that HyperPod accepts.
-class HyperPodTest : public ::testing::Test {
-protected:
-    HyperPodTest() {
-        host = kube::make_cluster_host(world.io().get_executor(), world.clock(), 1,
-                                       [](auto, rt::Clock&, kube::ObjectStore&, double) {
-                                           return std::unique_ptr<kube::Controllers>();
-                                       });
-        world.add(make_ec2(world));
-        world.add(make_eks(world, *host));
-        world.add(make_sagemaker(world, *host));
-        world.iam().roles[kEksRole].trusts = {"eks.amazonaws.com"};
-        world.iam().roles[kNodeRole].trusts = {"sagemaker.amazonaws.com"};
-        world.quotas["ml.g5.12xlarge for cluster usage"] = 4;
-        const std::string vpc = get_string(ec2("CreateVpc", {{"CidrBlock", "10.0.0.0/16"}}), "Vpc.VpcId");
-        subnet_a = subnet(vpc, "10.0.0.0/20", "us-west-2a");
-        subnet_b = subnet(vpc, "10.0.16.0/20", "us-west-2b");
-        group = world.get<ec2::Ec2>("ec2").create_group(vpc, "demo", "demo", JsonArray());
-    }
-
-    JsonObject ec2(std::string_view operation, JsonObject params) {
-        JsonObject answer = world.call("ec2", operation, std::move(params));
-        world.advance(seconds(1));
-        return answer;
-    }
-    std::string subnet(const std::string& vpc, std::string_view cidr, std::string_view zone) {
-        return get_string(
-            ec2("CreateSubnet", {{"VpcId", vpc}, {"CidrBlock", cidr}, {"AvailabilityZone", zone}}),
-            "Subnet.SubnetId");
-    }
-    JsonObject eks(std::string_view operation, JsonObject params) {
-        return world.call("eks", operation, std::move(params));
-    }
-    JsonObject hyperpod(std::string_view operation, JsonObject params) {
-        return world.call("sagemaker", operation, std::move(params));
-    }
-    JsonObject create_eks() {
-        JsonObject network{{"subnetIds", JsonArray{JsonValue(subnet_a), JsonValue(subnet_b)}},
-                           {"securityGroupIds", JsonArray{JsonValue(group)}}};
-        JsonObject access{{"authenticationMode", "API"}, {"bootstrapClusterCreatorAdminPermissions", false}};
-        return eks("CreateCluster", {{"name", "demo"},
-                                     {"roleArn", kEksRole},
-                                     {"resourcesVpcConfig", network},
-                                     {"accessConfig", access},
-                                     {"bootstrapSelfManagedAddons", false}});
-    }
-    void ready_eks() {
-        create_eks();
-        world.advance(minutes(10));
-        eks("CreateAddon", {{"clusterName", "demo"}, {"addonName", "vpc-cni"}});
-        world.advance(minutes(2));
-    }
-    JsonObject workers(std::int64_t count, std::string_view type = "ml.g5.12xlarge") {
-        return {{"InstanceGroupName", "workers"},
-                {"InstanceType", type},
-                {"InstanceCount", count},
-                {"ExecutionRole", kNodeRole}};
-    }
-    JsonObject create(std::int64_t count, bool continuous = true, std::string_view type = "ml.g5.12xlarge") {
-        JsonObject network{{"Subnets", JsonArray{JsonValue(subnet_a)}},
-                           {"SecurityGroupIds", JsonArray{JsonValue(group)}}};
-        JsonObject orchestrator{
-            {"Eks", JsonObject{{"ClusterArn", "arn:aws:eks:us-west-2:111122223333:cluster/demo"}}}};
-        JsonObject params{{"ClusterName", "hp"},
-                          {"VpcConfig", network},
-                          {"Orchestrator", orchestrator},
-                          {"InstanceGroups", JsonArray{JsonValue(workers(count, type))}}};
-        if (continuous) params["NodeProvisioningMode"] = "Continuous";
-        return hyperpod("CreateCluster", params);
-    }
-    JsonObject describe() { return hyperpod("DescribeCluster", {{"ClusterName", "hp"}}); }
-
-    twin::testing::FakeWorld world;
-    std::unique_ptr<kube::ClusterHost> host;
-    std::string subnet_a, subnet_b, group;
-};
+TEST_F(HyperPodTest, the_authoriser_sees_tags_as_soon_as_they_are_set) {
+    ready_eks();
+    create(1);
+    const std::string arn = "arn:aws:eks:us-west-2:111122223333:cluster/demo";
+    const auto& eks_tags = world.get<ResourceTags>("eks");
+    EXPECT_TRUE(eks_tags.resource_tags(arn).empty());
+    eks("TagResource", {{"resourceArn", arn}, {"tags", JsonObject{{"team", "research"}}}});
+    EXPECT_EQ(tag_value(eks_tags.resource_tags(arn), "team"), "research");
+    const auto hyperpod_arn = get_string(hyperpod("DescribeCluster", {{"ClusterName", "hp"}}), "ClusterArn");
+    const auto& hyperpod_tags = world.get<ResourceTags>("sagemaker");
+    const JsonObject tag{{"Key", "team"}, {"Value", "research"}};
+    hyperpod("AddTags", {{"ResourceArn", hyperpod_arn}, {"Tags", JsonArray{tag}}});
+    EXPECT_EQ(tag_value(hyperpod_tags.resource_tags(hyperpod_arn), "team"), "research");
+    EXPECT_TRUE(hyperpod_tags.resource_tags(hyperpod_arn + "x").empty());
+}
 
 TEST_F(HyperPodTest, eks_cluster_becomes_active_and_names_its_endpoint) {
     EXPECT_EQ(get_string(create_eks(), "cluster.status"), "CREATING");
@@ -161,7 +90,7 @@ TEST_F(HyperPodTest, nodes_come_and_are_ready_in_kubernetes) {
         2U);
     world.advance(minutes(8));
     EXPECT_EQ(get_int(describe(), "InstanceGroups.0.CurrentCount"), 2);
-    const auto nodes = host->find("demo")->objects().list(kNodes);
+    const auto nodes = host->find("demo")->objects().list(kNodeKind);
     ASSERT_EQ(nodes.size(), 2U);
     EXPECT_THAT(get_string(*nodes[0], "metadata.name"), HasSubstr("hyperpod-i-"));
     EXPECT_THAT(get_string(*nodes[0], "spec.providerID"),
@@ -205,7 +134,7 @@ TEST_F(HyperPodTest, scaling_down_and_deleting_leave_what_aws_leaves) {
     world.advance(minutes(12));
     hyperpod("UpdateCluster", {{"ClusterName", "hp"}, {"InstanceGroups", JsonArray{JsonValue(workers(1))}}});
     world.advance(minutes(3));
-    EXPECT_EQ(host->find("demo")->objects().list(kNodes).size(), 1U);
+    EXPECT_EQ(host->find("demo")->objects().list(kNodeKind).size(), 1U);
     const JsonValue saved = world.service("sagemaker")->save();
     world.service("sagemaker")->load(saved);
     EXPECT_EQ(world.service("sagemaker")->save(), saved);
@@ -218,21 +147,6 @@ TEST_F(HyperPodTest, scaling_down_and_deleting_leave_what_aws_leaves) {
                         "NetworkInterfaces")
                   .size(),
               1U);
-}
-
-TEST_F(HyperPodTest, broken_node_is_replaced) {
-    ready_eks();
-    create(1);
-    world.advance(minutes(12));
-    const std::string before = get_string(hyperpod("ListClusterNodes", {{"ClusterName", "hp"}}),
-                                          "ClusterNodeSummaries.0.InstanceId");
-    auto& control = dynamic_cast<NodeControl&>(*world.service("sagemaker"));
-    EXPECT_TRUE(control.fail_node(before, "gpu_xid", 79).has_value());
-    EXPECT_FALSE(control.fail_node("i-0", "gpu_xid", 79).has_value());
-    world.advance(minutes(15));
-    const JsonObject nodes = hyperpod("ListClusterNodes", {{"ClusterName", "hp"}});
-    EXPECT_EQ(get_string(nodes, "ClusterNodeSummaries.0.InstanceStatus.Status"), "Running");
-    EXPECT_NE(get_string(nodes, "ClusterNodeSummaries.0.InstanceId"), before);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Record& new_node(State& state, const Record& cluster, const Record& group) {
     JsonObject data;
     data["InstanceGroupName"] = base::get_string(group.data, "InstanceGroupName");
     data["NodeLogicalId"] = logical;
-    data["InstanceType"] = base::get_string(group.data, "InstanceType");
+    data["InstanceType"] = types_of(group).front();
     data["InstanceStatus"] = {{"Status", "Pending"}};
     data["LaunchTime"] = state.time();
     Record& node = state.nodes.add(logical, std::move(data), state.world.now());
@@ -33,18 +33,28 @@ Record& new_node(State& state, const Record& cluster, const Record& group) {
     return node;
 }
 
+std::string shortage_of(const Record& group, const Record& node, Place place) {
+    if (place == Place::no_addresses)
+        return "InsufficientFreeAddresses: the subnets of the instance group have not enough free IP "
+               "addresses";
+    if (place == Place::no_plan)
+        return "Waiting for the training plan " + base::get_string(group.data, "TrainingPlanArn") +
+               " to have instances";
+    std::string types;
+    for (const std::string& type : types_of(group)) types += (types.empty() ? "" : ", ") + type;
+    const std::vector<std::string> only = strings(node.hidden, "types");
+    if (!only.empty()) types = only.front();
+    return "InsufficientCapacity: we currently do not have sufficient " + types +
+           " capacity in the Availability Zones of the instance group";
+}
+
 void report_shortage(State& state, const Record& cluster, const Record& group, Record& node, Place place) {
-    const std::string reason =
-        place == Place::no_addresses
-            ? "InsufficientFreeAddresses: the subnets of the instance group have not enough free IP addresses"
-            : "InsufficientCapacity: we currently do not have sufficient " +
-                  base::get_string(group.data, "InstanceType") +
-                  " capacity in the Availability Zones of the instance group";
+    const std::string reason = shortage_of(group, node, place);
     if (base::get_string(node.data, "InstanceStatus.Message") == reason) return;  // told before
     node.data["InstanceStatus"] = {{"Status", "Pending"}, {"Message", reason}};
     EventSpec event;
     event.resource = "InstanceGroup";
-    event.level = "Warn";
+    event.level = place == Place::no_plan ? "Info" : "Warn";
     event.group = base::get_string(group.data, "InstanceGroupName");
     event.description = reason;
     event.metadata["InstanceGroupScaling"] = {{"InstanceCount", running_count(state, cluster, event.group)},
@@ -53,15 +63,9 @@ void report_shortage(State& state, const Record& cluster, const Record& group, R
     add_event(state, cluster, std::move(event));
 }
 
-// Those that go first: what does not run yet, then the newest.
-void stop_surplus(State& state, std::vector<Record*> nodes, std::size_t surplus) {
-    std::sort(nodes.begin(), nodes.end(), [](const Record* a, const Record* b) {
-        const bool a_runs = node_status(*a) == "Running", b_runs = node_status(*b) == "Running";
-        if (a_runs != b_runs) return !a_runs;
-        return std::pair(base::get_int(a->hidden, "serial"), a->id) >
-               std::pair(base::get_int(b->hidden, "serial"), b->id);
-    });
-    for (std::size_t i = 0; i < surplus && i < nodes.size(); ++i) stop_node(state, *nodes[i]);
+std::size_t rank_of(const std::vector<std::string>& types, const Record& node) {
+    const auto found = std::find(types.begin(), types.end(), base::get_string(node.data, "InstanceType"));
+    return static_cast<std::size_t>(found - types.begin());
 }
 
 // True where something could not be had.
@@ -73,7 +77,7 @@ bool scale_group(State& state, Record& cluster, Record& group) {
     for (Record* node : nodes_of(state, cluster, name)) {
         if (!leaving(*node)) present.push_back(node);
     }
-    if (present.size() > target) stop_surplus(state, present, present.size() - target);
+    if (present.size() > target) stop_nodes(state, present, present.size() - target);
     for (std::size_t i = present.size(); i < target; ++i) new_node(state, cluster, group);
     bool short_of = false;
     for (Record* node : nodes_of(state, cluster, name)) {
@@ -81,7 +85,8 @@ bool scale_group(State& state, Record& cluster, Record& group) {
         const Place place = start_node(state, cluster, group, *node);
         if (place == Place::started) continue;
         report_shortage(state, cluster, group, *node, place);
-        short_of = true;
+        // A plan's window opens by itself; capacity and addresses are tried for again.
+        short_of = short_of || place != Place::no_plan;
     }
     return short_of;
 }
@@ -102,6 +107,42 @@ void roll_back(State& state, Record& cluster) {
 
 }  // namespace
 
+std::vector<std::string> add_nodes(State& state, Record& cluster, Record& group, std::int64_t count,
+                                   const JsonObject& steered) {
+    std::vector<std::string> made;
+    for (std::int64_t i = 0; i < count; ++i) {
+        Record& node = new_node(state, cluster, group);
+        for (const auto& [member, key] :
+             {std::pair("AvailabilityZones", "zones"), std::pair("InstanceTypes", "types")}) {
+            if (const JsonValue* value = steered.if_contains(member)) node.hidden[key] = *value;
+        }
+        made.push_back(node.id);
+    }
+    group.data["TargetCount"] = base::get_int(group.data, "TargetCount") + count;
+    reconcile(state, cluster);
+    return made;
+}
+
+// Those that go first: what does not run yet, what is unhealthy, the type wanted least, then the newest.
+void stop_nodes(State& state, const std::vector<Record*>& nodes, std::size_t count) {
+    if (nodes.empty()) return;
+    const Record* cluster = find_cluster_by_id(state, base::get_string(nodes.front()->hidden, "cluster"));
+    const Record* group =
+        cluster == nullptr
+            ? nullptr
+            : find_group(state, *cluster, base::get_string(nodes.front()->data, "InstanceGroupName"));
+    const std::vector<std::string> types = group == nullptr ? std::vector<std::string>() : types_of(*group);
+    const auto order = [&types](const Record* node) {
+        return std::tuple(node_status(*node) == "Running", !node->hidden.contains("fault"),
+                          -static_cast<std::int64_t>(rank_of(types, *node)),
+                          -base::get_int(node->hidden, "serial"), node->id);
+    };
+    std::vector<Record*> sorted = nodes;
+    std::sort(sorted.begin(), sorted.end(),
+              [&order](const Record* a, const Record* b) { return order(a) < order(b); });
+    for (std::size_t i = 0; i < count && i < sorted.size(); ++i) stop_node(state, *sorted[i]);
+}
+
 void reconcile(State& state, Record& cluster) {
     const std::string status = status_of(cluster);
     if (!base::get_bool(cluster.hidden, "prepared") || status == "Deleting" || status == "RollingBack" ||
@@ -115,6 +156,12 @@ void reconcile(State& state, Record& cluster) {
         cluster.hidden["retry"] = true;
         state.world.after(seconds(60), "sagemaker", "cluster_retry", {{"cluster", cluster_id(cluster)}});
     }
+}
+
+void look_soon(State& state, Record& cluster) {
+    if (base::get_bool(cluster.hidden, "looking")) return;
+    cluster.hidden["looking"] = true;
+    state.world.after(seconds(2), "sagemaker", "cluster_look", {{"cluster", cluster_id(cluster)}});
 }
 
 void settle(State& state, Record& cluster) {
@@ -136,8 +183,10 @@ void settle(State& state, Record& cluster) {
             continue;
         }
         const bool complete = have == target && present == static_cast<std::size_t>(target);
-        all = all && complete;
-        const bool enough = continuous ? have >= base::get_int(group->data, "MinCount") : complete;
+        all = all && (complete || !base::get_string(group->data, "TrainingPlanArn").empty());
+        const bool waits_for_plan = !base::get_string(group->data, "TrainingPlanArn").empty();
+        const bool enough =
+            continuous || waits_for_plan ? have >= base::get_int(group->data, "MinCount") : complete;
         if (enough && status_of(*group) != "SystemUpdating") group->data["Status"] = "InService";
     }
     for (const std::string& key : gone) state.groups.erase(key);

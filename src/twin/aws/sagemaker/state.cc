@@ -2,6 +2,16 @@
 
 namespace instantstart::twin::sagemaker {
 
+namespace {
+
+// Without a copy: fleets are walked often.
+bool has_text(const JsonObject& object, std::string_view member, std::string_view text) {
+    const JsonValue* value = object.if_contains(member);
+    return value != nullptr && value->is_string() && std::string_view(value->get_string()) == text;
+}
+
+}  // namespace
+
 ServiceError invalid(std::string message) {
     return failure("ValidationException", std::move(message));
 }
@@ -61,9 +71,8 @@ std::vector<Record*> nodes_of(State& state, const Record& cluster, std::string_v
     std::vector<Record*> found;
     const std::string id = cluster_id(cluster);
     for (auto& [key, node] : state.nodes) {
-        if (base::get_string(node.hidden, "cluster") != id) continue;
-        if (group.empty() || base::get_string(node.data, "InstanceGroupName") == group)
-            found.push_back(&node);
+        if (!has_text(node.hidden, "cluster", id)) continue;
+        if (group.empty() || has_text(node.data, "InstanceGroupName", group)) found.push_back(&node);
     }
     return found;
 }
@@ -72,11 +81,16 @@ std::string node_status(const Record& node) {
     return base::get_string(node.data, "InstanceStatus.Status");
 }
 
+bool has_instance(const Record& node) {
+    return node.data.contains("InstanceId") && node_status(node) != "ShuttingDown";
+}
+
 std::int64_t running_count(State& state, const Record& cluster, std::string_view group) {
     std::int64_t count = 0;
     for (const Record* node : nodes_of(state, cluster, group)) {
         const std::string status = node_status(*node);
-        if (status == "Running" || status == "SystemUpdating" || base::get_bool(node->hidden, "was_running"))
+        if (status == "Running" || status == "SystemUpdating" || status == "DeepHealthCheckInProgress" ||
+            base::get_bool(node->hidden, "was_running"))
             ++count;
     }
     return count;

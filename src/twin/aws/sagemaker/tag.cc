@@ -1,5 +1,5 @@
-// Tags of clusters, and the calls whose lists are empty in the twin.
-#include "twin/aws/sagemaker/state.h"
+// Tags of whatever has an ARN.
+#include "twin/aws/sagemaker/sagemaker.h"
 
 namespace instantstart::twin::sagemaker {
 
@@ -11,7 +11,11 @@ JsonArray* tags_of(State& state, const Call& call) {
         if (base::get_string(cluster.data, "ClusterArn") == arn)
             return &ec2::array_of(cluster.hidden, "tags");
     }
-    return nullptr;
+    for (auto& [name, plan] : state.plans) {
+        if (base::get_string(plan.data, "TrainingPlanArn") == arn) return &ec2::array_of(plan.hidden, "tags");
+    }
+    Record* managed = state.world.get<SageMaker>("sagemaker").managed().by_arn(arn);
+    return managed == nullptr ? nullptr : &ec2::array_of(managed->hidden, "tags");
 }
 
 ServiceError unknown(const Call& call) {
@@ -46,35 +50,25 @@ Reply delete_tags(State& state, const Call& call) {
     return JsonObject();
 }
 
-JsonObject empty_list(const char* member) {
-    JsonObject answer;
-    answer[member] = JsonArray();
-    return answer;
-}
-
-Reply list_plans(State&, const Call&) {
-    return empty_list("TrainingPlanSummaries");
-}
-Reply search_offerings(State&, const Call&) {
-    return empty_list("TrainingPlanOfferings");
-}
-Reply list_schedulers(State&, const Call&) {
-    return empty_list("ClusterSchedulerConfigSummaries");
-}
-Reply list_quotas(State&, const Call&) {
-    return empty_list("ComputeQuotaSummaries");
-}
-
 }  // namespace
 
 void add_tag_operations(Operations& operations) {
     operations["AddTags"] = add_tags;
     operations["ListTags"] = list_tags;
     operations["DeleteTags"] = delete_tags;
-    operations["ListTrainingPlans"] = list_plans;
-    operations["SearchTrainingPlanOfferings"] = search_offerings;
-    operations["ListClusterSchedulerConfigs"] = list_schedulers;
-    operations["ListComputeQuotas"] = list_quotas;
+}
+
+JsonArray SageMaker::resource_tags(std::string_view arn) const {
+    for (const auto& [name, cluster] : state_.clusters) {
+        if (base::get_string(cluster.data, "ClusterArn") == arn)
+            return base::get_array(cluster.hidden, "tags");
+    }
+    for (const auto& [name, plan] : state_.plans) {
+        if (base::get_string(plan.data, "TrainingPlanArn") == arn)
+            return base::get_array(plan.hidden, "tags");
+    }
+    const Record* managed = managed_.by_arn(arn);
+    return managed == nullptr ? JsonArray() : base::get_array(managed->hidden, "tags");
 }
 
 }  // namespace instantstart::twin::sagemaker

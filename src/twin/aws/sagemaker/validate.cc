@@ -2,22 +2,14 @@
 #include <set>
 
 #include "domain/instance_type.h"
+#include "twin/aws/sagemaker/plan.h"
 #include "twin/aws/sagemaker/state.h"
 
 namespace instantstart::twin::sagemaker {
 
 namespace {
 
-std::optional<ServiceError> check_role(const State& state, const std::string& role,
-                                       std::string_view service) {
-    IamView& iam = state.world.iam();
-    if (iam.role_exists(role) && contains(iam.trusted_services(role), service) && iam.role_usable(role))
-        return std::nullopt;
-    return invalid("Unable to assume the role " + role +
-                   ". Please ensure that the role exists and that its trust relationship policy allows the "
-                   "action 'sts:AssumeRole' for the service principal '" +
-                   std::string(service) + "'.");
-}
+constexpr std::size_t kGroupsMax = 100;
 
 std::optional<ServiceError> check_orchestrator(State& state, const Call& call, const Record*& eks) {
     const std::string arn = base::get_string(call.params, "Orchestrator.Eks.ClusterArn");
@@ -98,44 +90,40 @@ std::optional<ServiceError> check_self_rules(const State& state, const JsonObjec
                    "type uses EFA.");
 }
 
-std::optional<ServiceError> check_counts(const JsonObject& group, bool continuous) {
-    const std::string name = base::get_string(group, "InstanceGroupName");
-    const std::int64_t count = base::get_int(group, "InstanceCount"),
-                       least = base::get_int(group, "MinInstanceCount");
-    if (least > count)
-        return invalid("MinInstanceCount must not exceed InstanceCount in the instance group " + name + ".");
-    if (group.contains("InstanceType") == group.contains("InstanceRequirements")) {
-        return invalid(
-            "Exactly one of InstanceType and InstanceRequirements must be given for the instance group " +
-            name + ".");
-    }
-    const bool spot = base::find_path(group, "CapacityRequirements.Spot") != nullptr;
-    if (!continuous && (least > 0 || spot || group.contains("InstanceRequirements"))) {
-        return invalid("The instance group " + name + " needs NodeProvisioningMode Continuous.");
-    }
-    if (spot && group.contains("TrainingPlanArn"))
-        return invalid("Spot capacity and a training plan exclude each other in the instance group " + name +
-                       ".");
-    const bool deep = !base::get_array(group, "OnStartDeepHealthChecks").empty();
-    if (deep && !base::get_array(group, "KubernetesConfig.Taints").empty()) {
-        return invalid("Custom taints are not supported with deep health checks in the instance group " +
-                       name + ".");
-    }
-    return std::nullopt;
-}
-
-// Instances of a type over all clusters, without the groups that the request replaces.
+// Instances of a type over all clusters, without the groups that the request replaces. Those of a flexible
+// group count by what they are, and what is still missing by the type that is tried first.
 std::int64_t in_use(State& state, const std::string& type, const Record* cluster,
                     const std::set<std::string>& replaced) {
     std::int64_t total = 0;
     for (const auto& [key, group] : state.groups) {
+        const std::string name = base::get_string(group.data, "InstanceGroupName");
         const bool own =
             cluster != nullptr && base::get_string(group.hidden, "cluster") == cluster_id(*cluster);
-        if (own && replaced.contains(base::get_string(group.data, "InstanceGroupName"))) continue;
-        if (type.empty() || base::get_string(group.data, "InstanceType") == type)
-            total += base::get_int(group.data, "TargetCount");
+        if (own && replaced.contains(name)) continue;
+        const std::int64_t target = base::get_int(group.data, "TargetCount");
+        if (type.empty() || types_of(group).size() == 1) {
+            if (type.empty() || types_of(group).front() == type) total += target;
+            continue;
+        }
+        std::int64_t all = 0, of_type = 0;
+        for (const auto& [logical, node] : state.nodes) {
+            if (base::get_string(node.hidden, "cluster") != base::get_string(group.hidden, "cluster") ||
+                base::get_string(node.data, "InstanceGroupName") != name || !has_instance(node))
+                continue;
+            ++all;
+            if (base::get_string(node.data, "InstanceType") == type) ++of_type;
+        }
+        total += of_type;
+        if (types_of(group).front() == type) total += std::max<std::int64_t>(0, target - all);
     }
     return total;
+}
+
+std::vector<std::string> wanted_types(const JsonObject& specification) {
+    std::vector<std::string> types = strings(specification, "InstanceRequirements.InstanceTypes");
+    if (types.empty()) types = strings(specification, "InstanceRequirements.DesiredInstanceTypes");
+    if (types.empty()) types = {base::get_string(specification, "InstanceType")};
+    return types;
 }
 
 ServiceError limit_exceeded(const std::string& quota, double limit, std::int64_t used, std::int64_t wanted) {
@@ -148,24 +136,39 @@ ServiceError limit_exceeded(const std::string& quota, double limit, std::int64_t
             "Quotas is not available, contact AWS support to request an increase for this quota.");
 }
 
+// Each type's count against its quota; a flexible group takes what its types leave, in their order.
+std::optional<ServiceError> check_type_quotas(State& state, const JsonArray& groups, const Record* cluster,
+                                              const std::set<std::string>& names) {
+    std::map<std::string, std::int64_t> wanted;
+    for (const JsonValue& group : groups) {
+        const std::vector<std::string> types = wanted_types(group.get_object());
+        std::int64_t missing = base::get_int(group, "InstanceCount");
+        for (const std::string& type : types) {
+            const std::optional<double> limit = state.world.quota(type + " for cluster usage");
+            const std::int64_t used = in_use(state, type, cluster, names) + wanted[type];
+            const std::int64_t free =
+                limit ? std::max<std::int64_t>(0, static_cast<std::int64_t>(*limit) - used) : missing;
+            const std::int64_t taken = std::min(free, missing);
+            wanted[type] += taken;
+            missing -= taken;
+        }
+        if (missing == 0) continue;
+        const std::string quota = types.front() + " for cluster usage";
+        return limit_exceeded(quota, state.world.quota(quota).value_or(0),
+                              in_use(state, types.front(), cluster, names),
+                              base::get_int(group, "InstanceCount"));
+    }
+    return std::nullopt;
+}
+
 std::optional<ServiceError> check_quotas(State& state, const JsonArray& groups, const Record* cluster) {
     std::set<std::string> names;
-    std::map<std::string, std::int64_t> wanted;
     std::int64_t all = 0;
     for (const JsonValue& group : groups) {
         names.insert(base::get_string(group, "InstanceGroupName"));
-        const std::string type = base::get_string(
-            group, "InstanceType", base::get_string(group, "InstanceRequirements.InstanceTypes.0"));
-        wanted[type] += base::get_int(group, "InstanceCount");
         all += base::get_int(group, "InstanceCount");
     }
-    for (const auto& [type, count] : wanted) {
-        const std::string quota = type + " for cluster usage";
-        const std::optional<double> limit = state.world.quota(quota);
-        const std::int64_t used = in_use(state, type, cluster, names);
-        if (limit && count > 0 && static_cast<double>(used + count) > *limit)
-            return limit_exceeded(quota, *limit, used, count);
-    }
+    if (auto bad = check_type_quotas(state, groups, cluster, names)) return bad;
     const std::string total = "Total number of instances allowed across SageMaker HyperPod clusters";
     const std::int64_t used = in_use(state, "", cluster, names);
     const std::optional<double> limit = state.world.quota(total);
@@ -187,7 +190,7 @@ std::optional<ServiceError> check_quotas(State& state, const JsonArray& groups, 
 std::optional<ServiceError> check_group(State& state, const Call& call, const JsonObject& group,
                                         const JsonObject& vpc_config, const Record* cluster,
                                         bool continuous) {
-    if (auto bad = check_counts(group, continuous)) return bad;
+    if (auto bad = check_group_rules(group, continuous)) return bad;
     const JsonObject& own = base::get_object(group, "OverrideVpcConfig");
     const std::string first =
         strings(vpc_config, "Subnets").empty() ? "" : strings(vpc_config, "Subnets").front();
@@ -199,15 +202,9 @@ std::optional<ServiceError> check_group(State& state, const Call& call, const Js
                                 ? nullptr
                                 : find_group(state, *cluster, base::get_string(group, "InstanceGroupName"));
     if (earlier != nullptr) {
-        for (const char* member : {"InstanceType", "OverrideVpcConfig", "CapacityRequirements"}) {
-            const JsonValue* before = earlier->data.if_contains(member);
-            const JsonValue* after = group.if_contains(member);
-            if (before != nullptr && after != nullptr && *before != *after) {
-                return invalid(std::string(member) + " of the instance group " +
-                               base::get_string(group, "InstanceGroupName") + " cannot be changed.");
-            }
-        }
+        if (auto bad = check_fixed(*earlier, group)) return bad;
     }
+    if (auto bad = check_plan(state, group, vpc_config, cluster)) return bad;
     if (auto bad = check_role(state, base::get_string(group, "ExecutionRole"), "sagemaker.amazonaws.com"))
         return bad;
     if (auto bad = check_self_rules(state, group, vpc_config)) return bad;
@@ -215,6 +212,27 @@ std::optional<ServiceError> check_group(State& state, const Call& call, const Js
 }
 
 }  // namespace
+
+std::optional<ServiceError> check_role(const State& state, const std::string& role,
+                                       std::string_view service) {
+    IamView& iam = state.world.iam();
+    if (iam.role_exists(role) && contains(iam.trusted_services(role), service) && iam.role_usable(role))
+        return std::nullopt;
+    return invalid("Unable to assume the role " + role +
+                   ". Please ensure that the role exists and that its trust relationship policy allows the "
+                   "action 'sts:AssumeRole' for the service principal '" +
+                   std::string(service) + "'.");
+}
+
+bool has_quota(State& state, const std::string& type) {
+    const std::optional<double> limit = state.world.quota(type + " for cluster usage");
+    if (!limit) return true;
+    std::int64_t count = 0;
+    for (const auto& [logical, node] : state.nodes) {
+        if (has_instance(node) && base::get_string(node.data, "InstanceType") == type) ++count;
+    }
+    return static_cast<double>(count) < *limit;
+}
 
 std::optional<ServiceError> check_groups(State& state, const Call& call, const JsonArray& groups,
                                          const JsonObject& vpc_config, const Record* cluster,
@@ -227,6 +245,12 @@ std::optional<ServiceError> check_groups(State& state, const Call& call, const J
         if (auto bad = check_group(state, call, group.get_object(), vpc_config, cluster, continuous))
             return bad;
     }
+    std::set<std::string> all = names;
+    if (cluster != nullptr) {
+        for (const Record* group : groups_of(state, *cluster))
+            all.insert(base::get_string(group->data, "InstanceGroupName"));
+    }
+    if (all.size() > kGroupsMax) return invalid("A cluster can have at most 100 instance groups.");
     return check_quotas(state, groups, cluster);
 }
 
@@ -240,14 +264,9 @@ std::optional<ServiceError> check_create(State& state, const Call& call) {
     if (auto bad = check_network(state, vpc_config, base::get_string(eks->data, "resourcesVpcConfig.vpcId")))
         return bad;
     const bool continuous = base::get_string(call.params, "NodeProvisioningMode") == "Continuous";
-    const bool scaling = base::get_string(call.params, "AutoScaling.Mode") == "Enable";
-    if (scaling && !continuous) return invalid("AutoScaling needs NodeProvisioningMode Continuous.");
-    if (scaling && !call.params.contains("ClusterRole")) return invalid("AutoScaling needs ClusterRole.");
-    if (call.params.contains("ClusterRole")) {
-        if (auto bad = check_role(state, base::get_string(call.params, "ClusterRole"),
-                                  "hyperpod.sagemaker.amazonaws.com"))
-            return bad;
-    }
+    JsonObject wanted = call.params;
+    if (!wanted.contains("NodeRecovery")) wanted["NodeRecovery"] = "Automatic";
+    if (auto bad = check_scaling(state, wanted, continuous, true)) return *bad;
     return check_groups(state, call, base::get_array(call.params, "InstanceGroups"), vpc_config, nullptr,
                         continuous);
 }

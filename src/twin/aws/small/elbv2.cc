@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "twin/aws/services.h"
 #include "twin/aws/small/paging.h"
+#include "twin/aws/small/service_balancers.h"
 
 namespace instantstart::twin {
 
@@ -12,9 +13,12 @@ namespace {
 
 constexpr std::int64_t kPage = 400;
 
-class Elbv2 final : public Service {
+class Elbv2 final : public Service, public BalancerWatch {
 public:
-    explicit Elbv2(World& world) : world_(world) {}
+    explicit Elbv2(World& world) : world_(world), balancers_of_services_(world, *this) {}
+    void watch(kube::ClusterHost& host, const std::string& cluster) override {
+        balancers_of_services_.watch(host, cluster);
+    }
     std::string_view name() const override { return "elbv2"; }
     Reply handle(const Call& call) override;
     void on_timer(const std::string& kind, const JsonObject& payload) override;
@@ -37,6 +41,7 @@ private:
 
     World& world_;
     Objects balancers_, groups_, listeners_;
+    ServiceBalancers balancers_of_services_;
 };
 
 JsonObject view(const JsonObject& object) {
@@ -98,7 +103,8 @@ Reply Elbv2::create_balancer(const Call& call) {
     return JsonObject{{"LoadBalancers", JsonArray{std::move(answer)}}};
 }
 
-void Elbv2::on_timer(const std::string&, const JsonObject& payload) {
+void Elbv2::on_timer(const std::string& kind, const JsonObject& payload) {
+    if (kind == "service") return balancers_of_services_.due(payload);
     const auto found = balancers_.find(base::get_string(payload, "arn"));
     if (found != balancers_.end()) found->second["State"] = JsonObject{{"Code", "active"}};
 }

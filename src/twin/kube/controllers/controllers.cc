@@ -2,10 +2,19 @@
 #include <algorithm>
 
 #include "rt/task_group.h"
+#include "twin/kube/controllers/churn.h"
+#include "twin/kube/controllers/claims.h"
+#include "twin/kube/controllers/disruption.h"
+#include "twin/kube/controllers/jobs/cron_jobs.h"
+#include "twin/kube/controllers/jobs/jobs.h"
 #include "twin/kube/controllers/logs.h"
-#include "twin/kube/controllers/pod_life.h"
-#include "twin/kube/controllers/scheduler.h"
+#include "twin/kube/controllers/nodes.h"
+#include "twin/kube/controllers/pods/pod_life.h"
+#include "twin/kube/controllers/quotas.h"
+#include "twin/kube/controllers/scheduling/scheduler.h"
+#include "twin/kube/controllers/services.h"
 #include "twin/kube/controllers/system.h"
+#include "twin/kube/controllers/volumes.h"
 #include "twin/kube/controllers/workloads.h"
 #include "twin/kube/metadata.h"
 #include "twin/kube/object_store.h"
@@ -17,20 +26,12 @@ namespace controllers {
 namespace {
 
 // Kinds that live where the store cannot tell which it holds.
-const Kind kUsual[] = {kNamespaces,
-                       kNodes,
-                       kPods,
-                       kServices,
-                       kClaims,
-                       kVolumes,
-                       kDaemonSets,
-                       kReplicaSets,
-                       kDeployments,
-                       kStatefulSets,
-                       kJobs,
-                       Kind("", "serviceaccounts"),
-                       Kind("", "configmaps"),
-                       Kind("", "secrets"),
+const Kind kUsual[] = {kNamespaces,       kNodes,       kPods,
+                       kServices,         kClaims,      kVolumes,
+                       kDaemonSets,       kReplicaSets, kDeployments,
+                       kStatefulSets,     kJobs,        kCronJobs,
+                       kStorageClasses,   kBudgets,     kServiceAccounts,
+                       kConfigMaps,       kSecrets,     Kind("", "resourcequotas"),
                        Kind("", "events")};
 
 class ControllersImpl final : public Controllers {
@@ -51,13 +52,21 @@ public:
           device_plugins_(env_),
           claims_(env_),
           endpoints_(env_),
+          cron_jobs_(env_),
+          taint_eviction_(env_),
+          pod_garbage_(env_),
+          disruption_(env_),
+          quotas_(env_),
+          churn_(env_, pod_life_, executor),
           all_{&garbage_,        &namespaces_,   &node_life_,   &scheduler_,     &pod_life_,
                &daemon_sets_,    &replica_sets_, &deployments_, &stateful_sets_, &jobs_,
-               &device_plugins_, &claims_,       &endpoints_},
+               &device_plugins_, &claims_,       &endpoints_,   &cron_jobs_,     &taint_eviction_,
+               &pod_garbage_,    &disruption_,   &quotas_},
           tasks_(std::move(executor), "kube controllers") {
         read_all();
         subscription_ = objects.subscribe([this](const Change& change) { changed(change); });
         tasks_.spawn("loop", run());
+        tasks_.spawn("churn", churn_.run());
     }
 
     void set_speed(double speed) override {
@@ -65,7 +74,12 @@ public:
         env_.queue.rescale(factor);
         pod_life_.rescale(factor);
         claims_.rescale(factor);
+        jobs_.rescale(factor);
+        deployments_.rescale(factor);
+        taint_eviction_.rescale(factor);
+        pod_garbage_.rescale(factor);
         env_.speed = speed;
+        cron_jobs_.rescale();
     }
 
     const std::vector<std::string>* log(std::string_view ns, std::string_view pod,
@@ -82,9 +96,10 @@ public:
         std::string name(container);
         const auto& containers = base::get_array(*object, "spec.containers");
         if (name.empty() && !containers.empty()) name = base::get_string(containers[0], "name");
-        const bool known = std::any_of(containers.begin(), containers.end(), [&](const JsonValue& one) {
-            return base::get_string(one, "name") == name;
-        });
+        const auto named = [&](const JsonValue& one) { return base::get_string(one, "name") == name; };
+        const auto& init = base::get_array(*object, "spec.initContainers");
+        const bool known = std::any_of(containers.begin(), containers.end(), named) ||
+                           std::any_of(init.begin(), init.end(), named);
         if (!known) return base::not_found_error("container " + name + " of pod " + key.ns + "/" + key.name);
         if (!lines.empty()) logs_.append(key, name, lines);
         if (exit_code) return pod_life_.exit(key, name, *exit_code);
@@ -96,7 +111,25 @@ public:
         return logs_.subscribe(std::move(callback));
     }
 
-    JsonValue save() const override { return JsonObject{{"logs", logs_.save()}}; }
+    base::Result<void> fail_images(std::string_view prefix, std::string_view failure) override {
+        if (prefix.empty()) return base::invalid_field("/prefix", "a registry, a repository or an image");
+        if (!pod_life_.images().set_failure(std::string(prefix), std::string(failure))) {
+            return base::invalid_field(
+                "/failure", "not_found, denied or unreachable; left out, the images can be pulled");
+        }
+        return base::ok();
+    }
+
+    void churn(double changes_per_second, base::Duration length) override {
+        churn_.start(changes_per_second, length);
+    }
+    JsonObject figures() const override {
+        return {{"pod_changes", churn_.pod_changes()}, {"churning", churn_.is_running()}};
+    }
+
+    JsonValue save() const override {
+        return JsonObject{{"logs", logs_.save()}, {"images", pod_life_.images().save()}};
+    }
 
     // The store has been loaded before: everything is read and looked at again.
     void load(const JsonValue& state) override {
@@ -104,6 +137,17 @@ public:
         env_.index.clear();
         scheduler_.clear();
         pod_life_.clear();
+        node_life_.clear();
+        taint_eviction_.clear();
+        pod_garbage_.clear();
+        jobs_.clear();
+        cron_jobs_.clear();
+        deployments_.clear();
+        daemon_sets_.clear();
+        claims_.clear();
+        endpoints_.clear();
+        const auto* images = base::find_path(state, "images");
+        pod_life_.images().load(images == nullptr ? JsonValue() : *images);
         const auto* logs = base::find_path(state, "logs");
         logs_.load(logs == nullptr ? JsonValue() : *logs);
         read_all();
@@ -138,6 +182,7 @@ private:
 
     void changed(const Change& change) {
         env_.index.apply(change);
+        churn_.changed(change);
         if (change.kind == Kind("", "events")) return;
         for (auto* controller : all_) controller->changed(change);
     }
@@ -168,6 +213,12 @@ private:
     DevicePlugins device_plugins_;
     Claims claims_;
     Endpoints endpoints_;
+    CronJobs cron_jobs_;
+    TaintEviction taint_eviction_;
+    PodGarbage pod_garbage_;
+    Disruption disruption_;
+    Quotas quotas_;
+    Churn churn_;
     std::vector<Controller*> all_;
     ObjectStore::Subscription subscription_;
     rt::TaskGroup tasks_;

@@ -1,27 +1,9 @@
 // The controllers on virtual time over the real object store.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <boost/asio/io_context.hpp>
-
-#include "rt/testing.h"
-#include "rt/virtual_clock.h"
-#include "twin/kube/controllers/index.h"
-#include "twin/kube/controllers/object.h"
+#include "twin/kube/controllers/controllers_fixture.h"
 #include "twin/kube/controllers/quantity.h"
-#include "twin/kube/metadata.h"
-#include "twin/kube/object_store.h"
 
 namespace instantstart::twin::kube::controllers {
 namespace {
-
-using namespace std::chrono_literals;
-
-JsonObject parse(std::string_view text) {
-    auto value = base::parse_json(text);
-    EXPECT_TRUE(value) << text;
-    return value ? value->as_object() : JsonObject();
-}
 
 TEST(Quantity, reads_all_suffixes) {
     EXPECT_EQ(parse_milli("100m"), 100);
@@ -32,77 +14,6 @@ TEST(Quantity, reads_all_suffixes) {
     EXPECT_EQ(parse_milli("nonsense"), 0);
     EXPECT_EQ(parse_milli("3X"), 0);
 }
-
-class ControllersTest : public testing::Test {
-protected:
-    ControllersTest() : clock(io, 7, base::TimePoint(1'790'000'000s)), store(clock) {
-        controllers = make_controllers(io.get_executor(), clock, store, 1.0);
-        create(kNamespaces, R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}})");
-    }
-    ~ControllersTest() override { EXPECT_TRUE(rt::testing::run(io, clock, stop())); }
-    ControllersTest(const ControllersTest&) = delete;
-    ControllersTest& operator=(const ControllersTest&) = delete;
-
-    rt::Task<void> stop() {
-        co_await controllers->stop();
-        co_return base::ok();
-    }
-    ObjectPtr create(const Kind& kind, std::string_view text) {
-        auto made = store.create(kind, parse(text));
-        EXPECT_TRUE(made) << made.error().chain();
-        return made ? *made : nullptr;
-    }
-    void node(const std::string& name, const std::string& type = "ml.g5.12xlarge", int pods = 10) {
-        JsonObject made = parse(R"({"apiVersion":"v1","kind":"Node","metadata":{"labels":{}},"spec":{},
-            "status":{"conditions":[{"type":"Ready","status":"True"}],"addresses":[{"type":"InternalIP","address":"10.1.0.9"}]}})");
-        metadata_of(made)["name"] = name;
-        object_at(metadata_of(made), "labels")["node.kubernetes.io/instance-type"] = type;
-        for (const char* place : {"capacity", "allocatable"}) {
-            object_at(object_at(made, "status"), place) = {
-                {"cpu", "8"}, {"memory", "32Gi"}, {"pods", std::to_string(pods)}};
-        }
-        ASSERT_TRUE(store.create(kNodes, std::move(made)));
-    }
-    void run(base::Duration time) {
-        clock.run_until([] { return false; }, time);
-    }
-    ObjectPtr get(const Kind& kind, const std::string& name, const std::string& ns = "default") {
-        return store.get(kind, ns, name);
-    }
-    std::vector<ObjectPtr> pods() { return store.list(kPods, "default"); }
-    std::size_t ready_pods() {
-        const auto all = pods();
-        return static_cast<std::size_t>(
-            std::count_if(all.begin(), all.end(), [](const ObjectPtr& pod) { return is_ready(*pod); }));
-    }
-    void edit(const Kind& kind, const std::string& name, const std::string& ns,
-              const std::function<void(JsonObject&)>& change) {
-        JsonObject object = *store.get(kind, ns, name);
-        change(object);
-        auto written = store.update(kind, std::move(object));
-        ASSERT_TRUE(written) << written.error().chain();
-    }
-    std::string event_message(const std::string& reason) {
-        for (const auto& event : store.list(Kind("", "events"))) {
-            if (base::get_string(*event, "reason") == reason) return base::get_string(*event, "message");
-        }
-        return {};
-    }
-
-    static constexpr const char* kDeployment =
-        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"default"},
-        "spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
-        "spec":{"containers":[{"name":"main","image":"web:1","ports":[{"name":"http","containerPort":8080}]}]}}}})";
-    static constexpr const char* kPlugin =
-        R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"plugin","namespace":"default"},
-        "spec":{"selector":{"matchLabels":{"app":"plugin"}},"template":{"metadata":{"labels":{"app":"plugin"}},
-        "spec":{"containers":[{"name":"main","image":"nvcr.io/nvidia/k8s-device-plugin:v0.17"}]}}}})";
-
-    boost::asio::io_context io;
-    rt::VirtualClock clock;
-    MemoryObjectStore store;
-    std::unique_ptr<Controllers> controllers;
-};
 
 TEST_F(ControllersTest, deployment_comes_up_and_says_so) {
     node("n1");
@@ -188,7 +99,7 @@ TEST_F(ControllersTest, scheduler_says_why_and_goes_on_when_it_can) {
     EXPECT_THAT(base::get_string(*get(kPods, "train"), "status.conditions.0.message"),
                 testing::StartsWith("0/1 nodes are available: 1 node(s) had untolerated taint {team: a}."));
     edit(kNodes, "gpu", "", [](JsonObject& gpu) { object_at(gpu, "spec").erase("taints"); });
-    run(1s);
+    run(2s);  // its second try has failed: the third waits 2 s
     EXPECT_THAT(base::get_string(*get(kPods, "train"), "status.conditions.0.message"),
                 testing::HasSubstr("1 Insufficient nvidia.com/gpu"));
     create(kDaemonSets, kPlugin);

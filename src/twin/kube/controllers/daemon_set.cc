@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "twin/kube/controllers/placement.h"
+#include "twin/kube/controllers/revisions.h"
+#include "twin/kube/controllers/scheduling/node_match.h"
 #include "twin/kube/controllers/workloads.h"
 #include "twin/kube/metadata.h"
 
@@ -53,28 +54,57 @@ std::string node_of(const JsonObject& pod) {
                             "nodeSelectorTerms.0.matchFields.0.values.0");
 }
 
-bool eligible(const JsonObject& spec, const JsonObject& node) {
-    return matches_node_affinity(spec, node) && untolerated_taint(spec, node).empty();
+bool stays(const JsonObject& spec, const NodeFacts& node) {
+    return matches_node_affinity(spec, node) &&
+           untolerated_taint(base::get_array(spec, "tolerations"), node, true) == nullptr;
 }
 
-bool stays(const JsonObject& spec, const JsonObject& node) {
-    return matches_node_affinity(spec, node) && untolerated_taint(spec, node, true).empty();
+bool eligible(const JsonObject& spec, const NodeFacts& node) {
+    return matches_node_affinity(spec, node) &&
+           untolerated_taint(base::get_array(spec, "tolerations"), node) == nullptr;
 }
 
 }  // namespace
 
+void DaemonSets::Tally::add(const Tally& other, std::int64_t sign) {
+    desired += sign * other.desired;
+    current += sign * other.current;
+    misplaced += sign * other.misplaced;
+    ready += sign * other.ready;
+    available += sign * other.available;
+    updated += sign * other.updated;
+}
+
 void DaemonSets::other_changed(const Change& change) {
+    if (change.kind == kDaemonSets) states_.erase(base::get_string(*change.object, "metadata.uid"));
     if (change.kind != kNodes) return;
     const bool same = change.type == Change::Type::modified && change.previous &&
                       base::get_object(*change.previous, "metadata.labels") ==
                           base::get_object(*change.object, "metadata.labels") &&
                       base::get_object(*change.previous, "spec") == base::get_object(*change.object, "spec");
     if (same) return;
-    for (const auto& set : env_.objects.list(kDaemonSets))
+    for (const auto& set : env_.objects.list(kDaemonSets)) {
+        states_[base::get_string(*set, "metadata.uid")].dirty.insert(name_of(*change.object));
         env_.queue.add(this, Key(namespace_of(*set), name_of(*set)));
+    }
 }
 
-void DaemonSets::create_pod(const JsonObject& set, const std::string& node, const std::string& revision) {
+void DaemonSets::child_changed(const std::string& owner_uid, const Change& change) {
+    State& state = states_[owner_uid];
+    const Key key(namespace_of(*change.object), name_of(*change.object));
+    const auto node = node_of(*change.object);
+    auto& pods = state.pods[node];
+    if (change.type == Change::Type::deleted) {
+        pods.erase(key);
+        state.outdated.erase(key);
+        if (pods.empty()) state.pods.erase(node);
+    } else {
+        pods.insert(key);
+    }
+    state.dirty.insert(node);
+}
+
+bool DaemonSets::create_pod(const JsonObject& set, const std::string& node, const std::string& revision) {
     JsonObject pod =
         pod_from_template(base::get_object(set, "spec.template"), namespace_of(set),
                           env_.name_after(name_of(set) + "-"), owner_reference("apps/v1", "DaemonSet", set));
@@ -85,71 +115,141 @@ void DaemonSets::create_pod(const JsonObject& set, const std::string& node, cons
     JsonObject spec = template_spec(set);
     pin_to(spec, node);
     pod["spec"] = std::move(spec);
-    const auto name = name_of(pod);
-    if (env_.create(kPods, std::move(pod))) {
-        env_.events.write(set, "Normal", "SuccessfulCreate", "Created pod: " + name, "daemonset-controller");
-    }
+    return create_child(set, std::move(pod), "daemonset-controller");
 }
 
-void DaemonSets::sync_object(const JsonObject& set) {
-    const auto revision = short_hash(base::get_object(set, "spec.template"));
-    const JsonObject spec = template_spec(set);
-    std::map<std::string, ObjectPtr> by_node;
-    for (const auto& pod : pods_of(set)) {
-        auto& one = by_node[node_of(*pod)];
-        if (one || is_finished(*pod)) {
-            env_.remove(kPods, Key(namespace_of(*pod), name_of(*pod)));
+// A pod that has failed is made anew.
+void DaemonSets::replace_failed(const JsonObject& set, const JsonObject& pod) {
+    const auto name = name_of(pod);
+    env_.events.write(set, "Warning", "FailedDaemonPod",
+                      "Found failed daemon pod " + namespace_of(pod) + "/" + name + " on node " +
+                          base::get_string(pod, "spec.nodeName") + ", will try to kill it",
+                      "daemonset-controller");
+    env_.remove(kPods, Key(namespace_of(pod), name));
+}
+
+void DaemonSets::remove_pod(const JsonObject& set, const JsonObject& pod) {
+    if (is_terminating(pod)) return;
+    const auto name = name_of(pod);
+    env_.remove(kPods, Key(namespace_of(pod), name));
+    env_.events.write(set, "Normal", "SuccessfulDelete", "Deleted pod: " + name, "daemonset-controller");
+}
+
+// The set's pod on the node; one too many, or one that has ended, goes.
+ObjectPtr DaemonSets::pod_on(const JsonObject& set, State& state, const std::string& node) {
+    const auto found = state.pods.find(node);
+    if (found == state.pods.end()) return nullptr;
+    ObjectPtr one;
+    const auto keys = found->second;  // a copy: what goes changes it
+    for (const auto& key : keys) {
+        const auto pod = env_.get(kPods, key);
+        if (!pod) continue;
+        if (is_finished(*pod)) {
+            if (!is_terminating(*pod)) replace_failed(set, *pod);
+        } else if (one) {
+            remove_pod(set, *pod);
         } else {
             one = pod;
         }
     }
-    std::int64_t desired = 0, current = 0, misplaced = 0, ready = 0, updated = 0;
-    std::vector<ObjectPtr> outdated;
-    for (const auto& node : env_.objects.list(kNodes)) {
-        const auto name = name_of(*node);
-        const auto found = by_node.find(name);
-        const auto pod = found == by_node.end() ? nullptr : found->second;
-        if (found != by_node.end()) by_node.erase(found);
-        const bool wanted = eligible(spec, *node);
-        if (wanted) ++desired;
-        if (!pod) {
-            if (wanted) create_pod(set, name, revision);
-            continue;
-        }
-        if (!wanted) {
-            ++misplaced;
-            if (!stays(spec, *node)) env_.remove(kPods, Key(namespace_of(*pod), name_of(*pod)));
-            continue;
-        }
-        ++current;
-        if (is_ready(*pod) && !is_terminating(*pod)) ++ready;
-        const auto& labels = base::get_object(*pod, "metadata.labels");
-        if (base::get_string(labels, "controller-revision-hash") == revision) {
-            ++updated;
-        } else if (!is_terminating(*pod)) {
-            outdated.push_back(pod);
-        }
+    return one;
+}
+
+DaemonSets::Tally DaemonSets::look_at_pod(const JsonObject& set, State& state, const ObjectPtr& pod,
+                                          const std::string& revision) {
+    Tally out;
+    const Key key(namespace_of(*pod), name_of(*pod));
+    const bool serves = !is_terminating(*pod);
+    out.current = 1;
+    if (serves && is_ready(*pod)) out.ready = 1;
+    if (serves && is_available(set, *pod)) out.available = 1;
+    const auto& labels = base::get_object(*pod, "metadata.labels");
+    if (base::get_string(labels, "controller-revision-hash") == revision) {
+        out.updated = 1;
+        state.outdated.erase(key);
+    } else if (serves) {
+        state.outdated.insert(key);
     }
-    for (const auto& [node, pod] : by_node) {
-        if (pod) env_.remove(kPods, Key(namespace_of(*pod), name_of(*pod)));
-    }
-    if (base::get_string(set, "spec.updateStrategy.type", "RollingUpdate") == "RollingUpdate") {
-        const auto most = share_of(base::find_path(set, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
-                                   desired, true, 1);
-        std::int64_t may = std::max<std::int64_t>(most, 1) - (desired - ready);
-        for (const auto& pod : outdated) {
-            if (is_ready(*pod) && may-- <= 0) continue;
-            env_.remove(kPods, Key(namespace_of(*pod), name_of(*pod)));
+    return out;
+}
+
+// At most so many pods are made in one look, as kube-controller-manager bursts; the next look goes on.
+void DaemonSets::look_at_nodes(const JsonObject& set, State& state) {
+    constexpr int kBurst = 250;
+    const auto revision = revision_hash(set);
+    const JsonObject spec = template_spec(set);
+    int may_make = kBurst;
+    std::set<std::string> left;
+    const auto names = std::move(state.dirty);
+    state.dirty.clear();
+    for (const auto& name : names) {
+        const auto* node = env_.index.nodes().find(name);
+        auto pod = pod_on(set, state, name);
+        Tally now;
+        if (node == nullptr) {
+            // Of a node that is gone: one that was placed is the collector's.
+            if (pod && base::get_string(*pod, "spec.nodeName").empty()) remove_pod(set, *pod);
+        } else if (eligible(spec, *node)) {
+            if (pod) {
+                now = look_at_pod(set, state, pod, revision);
+            } else if (may_make-- <= 0 || !create_pod(set, name, revision)) {
+                left.insert(name);
+            }
+            now.desired = 1;
+        } else if (pod) {
+            now.misplaced = 1;
+            if (!stays(spec, *node)) remove_pod(set, *pod);
         }
+        state.sum.add(state.nodes[name], -1);
+        state.sum.add(now, 1);
+        state.nodes[name] = now;
+        if (node == nullptr && !pod) state.nodes.erase(name);
     }
+    if (may_make < 0) env_.queue.add(this, Key(namespace_of(set), name_of(set)));
+    state.dirty.insert(left.begin(), left.end());
+}
+
+// Outdated pods go as far as enough others serve; those that do not serve go first.
+void DaemonSets::update(const JsonObject& set, State& state) {
+    if (state.outdated.empty() ||
+        base::get_string(set, "spec.updateStrategy.type", "RollingUpdate") != "RollingUpdate")
+        return;
+    const auto most = share_of(base::find_path(set, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
+                               state.sum.desired, true, 1);
+    std::int64_t may = std::max<std::int64_t>(most, 1) - (state.sum.desired - state.sum.available);
+    const auto outdated = state.outdated;
+    for (const auto& key : outdated) {
+        const auto pod = env_.get(kPods, key);
+        if (!pod || is_terminating(*pod)) continue;
+        if (is_available(set, *pod) && may-- <= 0) continue;
+        remove_pod(set, *pod);
+    }
+}
+
+void DaemonSets::sync_object(const JsonObject& set) {
+    const auto kept = current_revision(env_, set, "DaemonSet");
+    State& state = states_[base::get_string(set, "metadata.uid")];
+    const auto generation = base::get_int(set, "metadata.generation", 1);
+    // What takes time to become available is looked at again and again.
+    if (state.generation != generation || base::get_int(set, "spec.minReadySeconds") > 0) {
+        state.generation = generation;
+        for (const auto& [load, name] : env_.index.nodes().by_load()) state.dirty.insert(name);
+        for (const auto& [name, pods] : state.pods) state.dirty.insert(name);
+    }
+    look_at_nodes(set, state);
+    update(set, state);
+    write_status(set, state.sum);
+}
+
+void DaemonSets::write_status(const JsonObject& set, const Tally& sum) {
     JsonObject status;
-    status["desiredNumberScheduled"] = desired;
-    status["currentNumberScheduled"] = current;
-    status["numberMisscheduled"] = misplaced;
-    status["numberReady"] = ready;
-    status["updatedNumberScheduled"] = updated;
-    if (ready > 0) status["numberAvailable"] = ready;
-    if (desired > ready) status["numberUnavailable"] = desired - ready;
+    status["desiredNumberScheduled"] = sum.desired;
+    status["currentNumberScheduled"] = sum.current;
+    status["numberMisscheduled"] = sum.misplaced;
+    status["numberReady"] = sum.ready;
+    status["updatedNumberScheduled"] = sum.updated;
+    if (sum.available > 0) status["numberAvailable"] = sum.available;
+    if (sum.desired > sum.available) status["numberUnavailable"] = sum.desired - sum.available;
     put_status(set, std::move(status));
 }
 

@@ -65,8 +65,14 @@ ObjectPtr Deployments::new_set(const JsonObject& object, const std::string& hash
     return made ? *made : nullptr;
 }
 
-void Deployments::scale(const JsonObject& set, std::int64_t replicas) {
-    if (base::get_int(set, "spec.replicas") == replicas) return;
+void Deployments::scale(const JsonObject& object, const JsonObject& set, std::int64_t replicas) {
+    const auto before = base::get_int(set, "spec.replicas");
+    if (before == replicas) return;
+    env_.events.write(object, "Normal", "ScalingReplicaSet",
+                      std::string("Scaled ") + (replicas > before ? "up" : "down") + " replica set " +
+                          name_of(set) + " from " + std::to_string(before) + " to " +
+                          std::to_string(replicas),
+                      "deployment-controller");
     JsonObject next = set;
     metadata_of(next).erase("resourceVersion");
     object_at(next, "spec")["replicas"] = replicas;
@@ -82,8 +88,9 @@ void Deployments::roll(const JsonObject& object, const JsonObject& current,
         if (name_of(*set) != name_of(current)) old.push_back(set);
     }
     if (base::get_string(object, "spec.strategy.type", "RollingUpdate") == "Recreate") {
-        for (const auto& set : old) scale(*set, 0);
-        if (sum(old, "status.replicas") == 0 && sum(old, "spec.replicas") == 0) scale(current, wanted);
+        for (const auto& set : old) scale(object, *set, 0);
+        if (sum(old, "status.replicas") == 0 && sum(old, "spec.replicas") == 0)
+            scale(object, current, wanted);
         return;
     }
     std::int64_t surge =
@@ -95,7 +102,7 @@ void Deployments::roll(const JsonObject& object, const JsonObject& current,
     const std::int64_t others = sum(old, "spec.replicas");
     const std::int64_t room = wanted + surge - others - now;
     std::int64_t target = now > wanted ? wanted : std::min(wanted, now + std::max<std::int64_t>(room, 0));
-    scale(current, target);
+    scale(object, current, target);
     // Old ones go as far as enough stay available without them; those that are not available go first. What
     // was scaled down a moment ago may still show in the status: no set counts for more than it is to have.
     const std::int64_t least = wanted - lack;
@@ -111,7 +118,7 @@ void Deployments::roll(const JsonObject& object, const JsonObject& current,
             std::clamp<std::int64_t>(std::min(may - broken, available - least), 0, available_of(*set));
         may -= broken + spare;
         available -= spare;
-        scale(*set, replicas - broken - spare);
+        scale(object, *set, replicas - broken - spare);
     }
 }
 
@@ -138,22 +145,65 @@ void Deployments::write_status(const JsonObject& object, const JsonObject& curre
         enough ? "Deployment has minimum availability." : "Deployment does not have minimum availability.",
         now);
     const bool complete = updated == wanted && replicas == wanted && available == wanted;
-    const auto late = std::chrono::seconds(base::get_int(object, "spec.progressDeadlineSeconds", 600));
-    const auto started = base::parse_time(base::get_string(current, "metadata.creationTimestamp"));
-    const base::Duration age = started ? base::Duration(now - *started) : base::Duration(0);
-    const base::Duration deadline = env_.scaled(static_cast<double>(late.count()));
-    const std::string set = "ReplicaSet \"" + name_of(current) + "\"";
-    if (complete) {
-        set_condition(conditions, "Progressing", true, "NewReplicaSetAvailable",
-                      set + " has successfully progressed.", now);
-    } else if (age > deadline && !condition_is(object, "Progressing", "True")) {
-        set_condition(conditions, "Progressing", false, "ProgressDeadlineExceeded",
-                      set + " has timed out progressing.", now);
-    } else {
-        set_condition(conditions, "Progressing", true, "ReplicaSetUpdated", set + " is progressing.", now);
+    tell_progress(object, current, complete, updated + ready + available - replicas, conditions);
+    for (auto& condition : conditions) {
+        if (base::find_path(condition, "lastUpdateTime") == nullptr && condition.is_object())
+            condition.get_object()["lastUpdateTime"] = base::get_string(condition, "lastTransitionTime");
     }
     status["conditions"] = std::move(conditions);
     put_status(object, std::move(status));
+}
+
+// Whether it gets on: each step gives it progressDeadlineSeconds for the next one.
+void Deployments::tell_progress(const JsonObject& object, const JsonObject& current, bool complete,
+                                std::int64_t measure, JsonArray& conditions) {
+    const auto now = env_.clock.now();
+    const auto uid = base::get_string(object, "metadata.uid");
+    const std::string set = "ReplicaSet \"" + name_of(current) + "\"";
+    const auto failure = base::get_string(current, "status.conditions.0.message");
+    if (!failure.empty()) {
+        set_condition(conditions, "ReplicaFailure", true, "FailedCreate", failure, now);
+    } else {
+        conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
+                                        [](const JsonValue& one) {
+                                            return base::get_string(one, "type") == "ReplicaFailure";
+                                        }),
+                         conditions.end());
+    }
+    if (base::get_bool(object, "spec.paused")) {
+        progress_.erase(uid);
+        if (!complete)
+            set_condition(conditions, "Progressing", false, "DeploymentPaused", "Deployment is paused", now);
+        return;
+    }
+    if (complete) {
+        progress_.erase(uid);
+        set_condition(conditions, "Progressing", true, "NewReplicaSetAvailable",
+                      set + " has successfully progressed.", now);
+        return;
+    }
+    auto& progress = progress_[uid];
+    const bool moved = progress.set != name_of(current) || measure > progress.measure;
+    if (moved) progress.since = env_.clock.monotonic();
+    progress.set = name_of(current);
+    progress.measure = measure;
+    const auto seconds = base::get_int(object, "spec.progressDeadlineSeconds", 600);
+    const auto left = progress.since + env_.scaled(static_cast<double>(seconds)) - env_.clock.monotonic();
+    if (left > base::Duration::zero()) {
+        env_.queue.add_after(this, Key(namespace_of(object), name_of(object)), left);
+        // Once too late, only a step puts it right.
+        if (moved || !condition_is(object, "Progressing", "False"))
+            set_condition(conditions, "Progressing", true, "ReplicaSetUpdated", set + " is progressing.",
+                          now);
+    } else {
+        set_condition(conditions, "Progressing", false, "ProgressDeadlineExceeded",
+                      set + " has timed out progressing.", now);
+    }
+}
+
+void Deployments::rescale(double factor) {
+    const auto now = env_.clock.monotonic();
+    for (auto& [uid, progress] : progress_) progress.since = now - scale_left(now - progress.since, factor);
 }
 
 void Deployments::sync_object(const JsonObject& object) {
@@ -171,20 +221,39 @@ void Deployments::sync_object(const JsonObject& object) {
         sets.push_back(current);
         ++newest;
     }
-    if (revision_number(object) < newest) {
-        JsonObject next = object;
-        object_at(metadata_of(next), "annotations")[kRevision] = std::to_string(newest);
-        env_.write(kDeployments, std::move(next));
-        return;  // its change brings us back
+    // A template that was in use before becomes the newest again (kubectl rollout undo).
+    std::int64_t others = 0;
+    for (const auto& set : sets) {
+        if (set != current) others = std::max(others, revision_number(*set));
+    }
+    const auto wanted = std::max(revision_number(*current), others + 1);
+    const auto number_it = [&](const Kind& kind, const JsonObject& one) {
+        if (revision_number(one) == wanted) return false;
+        JsonObject next = one;
+        object_at(metadata_of(next), "annotations")[kRevision] = std::to_string(wanted);
+        env_.write(kind, std::move(next));
+        return true;  // its change brings us back
+    };
+    if (number_it(kReplicaSets, *current) || number_it(kDeployments, object)) return;
+    const auto ready_for = base::get_int(object, "spec.minReadySeconds");
+    if (base::get_int(*current, "spec.minReadySeconds") != ready_for) {
+        JsonObject next = *current;
+        object_at(next, "spec")["minReadySeconds"] = ready_for;
+        return env_.write(kReplicaSets, std::move(next));  // its change brings us back
     }
     if (!base::get_bool(object, "spec.paused")) roll(object, *current, sets);
     write_status(object, *current, sets);
+    drop_old(object, *current, sets);
+}
+
+void Deployments::drop_old(const JsonObject& object, const JsonObject& current,
+                           const std::vector<ObjectPtr>& sets) {
     const auto keep = static_cast<std::size_t>(base::get_int(object, "spec.revisionHistoryLimit", 10));
     std::vector<ObjectPtr> idle;
     for (const auto& set : sets) {
         const bool empty =
             base::get_int(*set, "spec.replicas") == 0 && base::get_int(*set, "status.replicas") == 0;
-        if (set != current && empty) idle.push_back(set);
+        if (name_of(*set) != name_of(current) && empty) idle.push_back(set);
     }
     std::sort(idle.begin(), idle.end(), [](const ObjectPtr& a, const ObjectPtr& b) {
         return revision_number(*a) < revision_number(*b);

@@ -1,6 +1,8 @@
 #include "twin/kube/controllers/env.h"
 
 #include "base/digest.h"
+#include "twin/kube/admission.h"
+#include "twin/kube/defaults.h"
 #include "twin/kube/metadata.h"
 
 namespace instantstart::twin::kube::controllers {
@@ -62,6 +64,13 @@ void Env::write(const Kind& kind, JsonObject object) {
 
 bool Env::create(const Kind& kind, JsonObject object) {
     return objects.create(kind, std::move(object)).has_value();
+}
+
+base::Result<ObjectPtr> Env::admit_and_create(const Kind& kind, JsonObject object) {
+    default_object(kind, object);
+    CHECK_OK(admit_by_limits(objects, kind, object));
+    CHECK_OK(admit_by_quotas(objects, kind, object, QuotaUse::taken));
+    return objects.create(kind, std::move(object));
 }
 
 void Env::remove(const Kind& kind, const Key& key) {

@@ -50,6 +50,8 @@ struct Env {
     // Writes `object`; a conflict or a vanished object is no matter, since its change comes back as work.
     void write(const Kind& kind, JsonObject object);
     bool create(const Kind& kind, JsonObject object);
+    // The same for what admission may refuse (quotas, limits): the error says why.
+    base::Result<ObjectPtr> admit_and_create(const Kind& kind, JsonObject object);
     // Deletes as a controller does: a pod that runs gets its grace, all else goes at once or waits for its
     // finalizers.
     void remove(const Kind& kind, const Key& key);

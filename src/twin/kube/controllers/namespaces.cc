@@ -3,10 +3,14 @@
 
 namespace instantstart::twin::kube::controllers {
 
-namespace {
-const Kind kServiceAccounts("", "serviceaccounts");
-const Kind kConfigMaps("", "configmaps");
-}  // namespace
+void Namespaces::Remaining::add(const Kind& kind, const JsonObject& object) {
+    const auto& held = base::get_array(object, "metadata.finalizers");
+    if (held.empty()) return;
+    ++kinds[kind.plural + "." + kind.group];
+    for (const auto& finalizer : held) {
+        if (finalizer.is_string()) ++finalizers[std::string(finalizer.get_string())];
+    }
+}
 
 void Namespaces::changed(const Change& change) {
     if (change.kind == kNamespaces) {
@@ -45,19 +49,56 @@ void Namespaces::sync(const Key& key) {
     }
 }
 
+// What finalizers hold is told in the namespace's conditions, as users of the real controller look for it.
+void Namespaces::tell_remaining(const JsonObject& ns, const Remaining& remaining) {
+    if (remaining.finalizers.empty()) return;
+    std::string kinds;
+    for (const auto& [kind, count] : remaining.kinds)
+        kinds += (kinds.empty() ? "" : ", ") + kind + " has " + std::to_string(count) + " resource instances";
+    std::string finalizers;
+    for (const auto& [finalizer, count] : remaining.finalizers)
+        finalizers += (finalizers.empty() ? "" : ", ") + finalizer + " in " + std::to_string(count) +
+                      " resource instances";
+    const auto since = base::get_string(ns, "metadata.deletionTimestamp");
+    JsonArray conditions;
+    const auto add = [&](const char* type, const char* status, const char* reason,
+                         const std::string& message) {
+        conditions.emplace_back(JsonObject{{"type", type},
+                                           {"status", status},
+                                           {"lastTransitionTime", since},
+                                           {"reason", reason},
+                                           {"message", message}});
+    };
+    add("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered",
+        "All resources successfully discovered");
+    add("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions",
+        "All legacy kube types successfully parsed");
+    add("NamespaceDeletionContentFailure", "False", "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization");
+    add("NamespaceContentRemaining", "True", "SomeResourcesRemain", "Some resources are remaining: " + kinds);
+    add("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain",
+        "Some content in the namespace has finalizers remaining: " + finalizers);
+    JsonObject next = ns;
+    object_at(next, "status")["conditions"] = std::move(conditions);
+    env_.write(kNamespaces, std::move(next));
+}
+
 void Namespaces::empty(const JsonObject& ns) {
     const auto name = name_of(ns);
     bool any = false;
+    Remaining remaining;
     const auto kinds = env_.index.kinds();
     for (const auto& kind : kinds) {
         if (kind == Kind("", "events")) continue;
         for (const auto& object : env_.objects.list(kind, name)) {
             if (namespace_of(*object) != name) continue;
             any = true;
+            remaining.add(kind, *object);
             if (!is_terminating(*object)) env_.remove(kind, Key(name, name_of(*object)));
         }
     }
     if (any) {
+        tell_remaining(ns, remaining);
         // What is gone already has told; what waits for its end will.
         env_.queue.add_after(this, Key("", name), env_.scaled(5));
         return;

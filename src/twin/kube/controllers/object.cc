@@ -41,7 +41,8 @@ bool is_ready(const JsonObject& pod) {
 }
 
 JsonArray& list_at(JsonObject& object, std::string_view key) {
-    auto& value = object[key];
+    auto* found = object.if_contains(key);  // object[key] would move what callers hold, as in object_at
+    auto& value = found == nullptr ? object[key] : *found;
     return value.is_array() ? value.get_array() : value.emplace_array();
 }
 

@@ -59,17 +59,31 @@ Amounts amounts_of(const base::JsonObject& quantities) {
     return out;
 }
 
+namespace {
+
+bool is_sidecar(const base::JsonValue& init_container) {
+    return base::get_string(init_container, "restartPolicy") == "Always";
+}
+
+}  // namespace
+
+// As kube-scheduler counts: an init container runs beside the sidecars that were started before it; all
+// containers run beside all sidecars.
 Amounts pod_requests(const base::JsonObject& pod) {
-    Amounts sum;
+    Amounts sum, sidecars, most;
     for (const auto& container : base::get_array(pod, "spec.containers")) {
         for (const auto& [name, amount] : amounts_of(base::get_object(container, "resources.requests")))
             sum[name] += amount;
     }
     for (const auto& container : base::get_array(pod, "spec.initContainers")) {
+        const bool stays = is_sidecar(container);
         for (const auto& [name, amount] : amounts_of(base::get_object(container, "resources.requests"))) {
-            sum[name] = std::max(sum[name], amount);
+            if (stays) sum[name] += amount, sidecars[name] += amount;
+            most[name] = std::max(most[name], sidecars[name] + (stays ? 0 : amount));
         }
     }
+    for (const auto& [name, amount] : most) sum[name] = std::max(sum[name], amount);
+    for (const auto& [name, amount] : amounts_of(base::get_object(pod, "spec.overhead"))) sum[name] += amount;
     sum["pods"] = 1000;
     return sum;
 }

@@ -1,4 +1,4 @@
-// The controllers of the cluster itself: nodes and their devices, namespaces, garbage, claims, endpoints.
+// The controllers of the cluster itself: devices of nodes, namespaces, garbage.
 #pragma once
 
 #include "twin/kube/controllers/env.h"
@@ -17,17 +17,6 @@ private:
     Env& env_;
 };
 
-// Taints of nodes that are cordoned or not ready.
-class NodeLife final : public Controller {
-public:
-    explicit NodeLife(Env& env) : env_(env) {}
-    void changed(const Change& change) override;
-    void sync(const Key& key) override;
-
-private:
-    Env& env_;
-};
-
 // What every namespace has from birth, and its emptying when it goes.
 class Namespaces final : public Controller {
 public:
@@ -36,7 +25,14 @@ public:
     void sync(const Key& key) override;
 
 private:
+    // Objects that finalizers hold, by kind and by finalizer.
+    struct Remaining {
+        Remaining() = default;
+        std::map<std::string, int> kinds, finalizers;
+        void add(const Kind& kind, const JsonObject& object);
+    };
     void empty(const JsonObject& ns);
+    void tell_remaining(const JsonObject& ns, const Remaining& remaining);
     Env& env_;
 };
 
@@ -52,37 +48,6 @@ private:
     void finish_owner(const ObjectName& name);
     Env& env_;
     std::map<std::string, ObjectName, std::less<>> owners_;  // in deletion by a finalizer, by uid
-};
-
-// Binds claims to volumes, provides those of the disk classes, protects what is in use.
-class Claims final : public Controller {
-public:
-    explicit Claims(Env& env) : env_(env) {}
-    void changed(const Change& change) override;
-    void sync(const Key& key) override;  // ns "" = a volume
-    void rescale(double factor);
-
-private:
-    void sync_claim(const JsonObject& claim);
-    void sync_volume(const JsonObject& volume);
-    ObjectPtr find_volume(const JsonObject& claim) const;
-    void bind(const JsonObject& claim, const JsonObject& volume);
-    void provide(const JsonObject& claim);
-    bool in_use(const JsonObject& claim) const;
-
-    Env& env_;
-    std::map<std::string, base::Duration, std::less<>> provided_at_;  // by the claim's uid
-};
-
-// Endpoints and EndpointSlices of Services with a selector.
-class Endpoints final : public Controller {
-public:
-    explicit Endpoints(Env& env) : env_(env) {}
-    void changed(const Change& change) override;
-    void sync(const Key& key) override;
-
-private:
-    Env& env_;
 };
 
 }  // namespace instantstart::twin::kube::controllers

@@ -1,0 +1,103 @@
+// Kept: a value that takes long to read, for readers that ask often. A fresh one answers at once; an older
+// one still answers while it is read again in the background; readers of one that is too old share one
+// reading.
+//
+// How long a value is fresh grows with what it costs to read, up to a bound, so that a large cluster does not
+// spend its AWS rate on being looked at. One that says `degraded` of itself (a part could not be read) was
+// slow by failure, not by size: it is kept for the shortest time. One loop.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "rt/clock.h"
+#include "rt/event.h"
+#include "rt/task_group.h"
+
+namespace instantstart::app {
+
+template <class T>
+class Kept {
+public:
+    using Value = std::shared_ptr<const T>;
+    using Read = std::function<rt::Task<T>()>;
+
+    static constexpr base::Duration kFresh = std::chrono::seconds(2);
+    static constexpr base::Duration kFreshest = std::chrono::seconds(10);
+    static constexpr base::Duration kGrace = std::chrono::seconds(3);  // beyond fresh, while it is read again
+
+    Kept(boost::asio::any_io_executor executor, rt::Clock& clock) : clock_(clock), changed_(executor) {}
+
+    // `version` names what the value depends on: one of another version answers nobody. `tasks` runs the
+    // reading, whoever asked for it; it is stopped before this dies.
+    rt::Task<Value> get(rt::TaskGroup& tasks, std::string version, Read read) {
+        bool joined = false;  // a reading for this version has been waited for
+        while (true) {
+            const bool fits = value_ && version_ == version;
+            const auto age = clock_.monotonic() - made_;
+            if (fits && age < fresh()) co_return value_;
+            if (joined && !running_) {
+                // Read after it was asked for, if perhaps for another version.
+                if (error_) co_return *error_;
+                co_return value_;
+            }
+            if (fits && !joined && age < fresh() + kGrace + 4 * took_) {
+                start(tasks, version, read);
+                co_return value_;
+            }
+            if (!running_ && !start(tasks, version, read)) co_return base::cancelled_error();
+            joined = joined || reading_ == version;
+            if (running_) CO_CHECK_OK(co_await changed_.wait());
+        }
+    }
+
+private:
+    base::Duration fresh() const { return std::clamp<base::Duration>(3 * took_, kFresh, kFreshest); }
+
+    static bool is_degraded(const T& value) {
+        if constexpr (requires { value.degraded; }) return value.degraded;
+        return false;
+    }
+
+    // False where nothing can be started any more.
+    bool start(rt::TaskGroup& tasks, std::string version, Read read) {
+        if (running_) return true;
+        running_ = true;
+        reading_ = version;
+        const bool started = tasks.spawn("read", run(std::move(version), std::move(read)));
+        if (!started) running_ = false;
+        return started;
+    }
+
+    rt::Task<void> run(std::string version, Read read) {
+        const auto began = clock_.monotonic();
+        auto found = co_await read();
+        running_ = false;
+        error_.reset();
+        if (found.has_value()) {
+            took_ = is_degraded(*found) ? base::Duration() : clock_.monotonic() - began;
+            value_ = std::make_shared<const T>(std::move(*found));
+            version_ = std::move(version);
+            made_ = clock_.monotonic();
+        } else {
+            error_ = std::move(found).error();
+        }
+        changed_.notify_all();
+        co_return base::ok();
+    }
+
+    rt::Clock& clock_;
+    Value value_;
+    std::string version_;
+    base::Duration made_{}, took_{};  // took_: what the value cost; zero of a degraded one
+    std::optional<base::Error> error_;
+    bool running_ = false;
+    std::string reading_;  // the version of the reading that runs, or ran last
+    rt::Event changed_;
+};
+
+}  // namespace instantstart::app

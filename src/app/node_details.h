@@ -1,0 +1,14 @@
+// What node.get says beyond a row of node.list: image, capacity, deep health check, faults and the history of
+// recoveries. Read when it is asked for: it is one node.
+#pragma once
+
+#include "app/cluster_inputs.h"
+
+namespace instantstart::app {
+
+// Adds to `row`, which has `name` and perhaps `instance_id`. What cannot be read is a warning.
+Task<std::vector<std::string>> add_node_details(Call call, Target target, JsonObject& row);
+// The Kubernetes name of the node with that logical id; "" where SageMaker knows none.
+Task<std::string> name_by_logical_id(Call call, Target target, std::string logical_id);
+
+}  // namespace instantstart::app

@@ -1,0 +1,94 @@
+#include "flows/features/manifests.h"
+
+#include "base/embedded.h"
+#include "flows/components.h"
+
+namespace instantstart::flows {
+
+const std::map<std::string, std::string>& operator_images() {
+    static const std::map<std::string, std::string> kImages = {
+        {"KUBERAY_IMAGE", "quay.io/kuberay/operator:v1.5.0"},
+        {"KEDA_IMAGE", "ghcr.io/kedacore/keda:2.21.0"},
+        {"KEDA_METRICS_IMAGE", "ghcr.io/kedacore/keda-metrics-apiserver:2.21.0"},
+        {"KEDA_WEBHOOKS_IMAGE", "ghcr.io/kedacore/keda-admission-webhooks:2.21.0"},
+        {"LBC_IMAGE", "public.ecr.aws/eks/aws-load-balancer-controller:v2.13.2"}};
+    return kImages;
+}
+
+namespace {
+
+void fill(std::string& text, const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+        const auto mark = "${" + name + "}";
+        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
+            text.replace(at, mark.size(), value);
+    }
+}
+
+}  // namespace
+
+base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name,
+                                                       const std::map<std::string, std::string>& values) {
+    std::string text;
+    for (const auto& file : embedded::manifests()) {
+        if (file.name == "features/" + name + ".yaml") text = std::string(file.content);
+    }
+    if (text.empty()) return base::internal_error("manifest " + name + " is not built in");
+    fill(text, operator_images());
+    fill(text, values);
+    if (const auto at = text.find("${"); at != std::string::npos)
+        return base::internal_error("manifest " + name + " lacks a value: " + text.substr(at, 30));
+    return parse_yaml_documents(text);
+}
+
+base::Result<std::vector<JsonObject>> definitions_of(const std::vector<std::string>& groups) {
+    constexpr std::size_t kDepth = 256;  // schemas of schemas
+    std::vector<JsonObject> list;
+    for (const auto& file : embedded::manifests()) {
+        for (const auto& group : groups) {
+            if (!file.name.starts_with("crds/" + group + "_")) continue;
+            TRY(auto parsed, base::parse_json(file.content, kDepth));  // one line of JSON each
+            list.push_back(std::move(parsed.as_object()));
+        }
+    }
+    if (list.empty()) return base::internal_error("no definitions of " + groups.front() + " are built in");
+    return list;
+}
+
+namespace {
+
+bool has_image(const JsonValue& deployment, const std::string& fragment) {
+    for (const auto& container : base::get_array(deployment, "spec.template.spec.containers")) {
+        if (base::get_string(container, "image").find(fragment) != std::string::npos) return true;
+    }
+    return false;
+}
+
+std::string label_of(const JsonValue& object, std::string_view key) {
+    const auto* labels = base::find_path(object, "metadata.labels");
+    const auto* value =
+        labels != nullptr && labels->is_object() ? labels->as_object().if_contains(key) : nullptr;
+    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+}
+
+}  // namespace
+
+Task<std::string> other_deployment(Clusters& env, StepCall call, std::string image_fragment) {
+    CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
+    const auto deployments = kube::known_resource("deployments.apps");
+    CHECK(deployments.has_value());
+    CO_TRY(auto list, co_await client->list(call.context, *deployments, kube::ListOptions()));
+    for (const auto& deployment : base::get_array(list, "items")) {
+        const auto manager = label_of(deployment, "app.kubernetes.io/managed-by");
+        if (manager == "instantstart" || !has_image(deployment, image_fragment)) continue;
+        std::string who;
+        if (manager == "Helm") who = " (of a Helm release)";
+        if (manager == "EKS") who = " (of an EKS add-on)";
+        co_return domain::clean_text(base::get_string(deployment, "metadata.namespace") + "/" +
+                                         base::get_string(deployment, "metadata.name") + who,
+                                     200);
+    }
+    co_return std::string();
+}
+
+}  // namespace instantstart::flows

@@ -1,0 +1,27 @@
+// Manifests of operators that the product applies itself: manifests/features/<name>.yaml with its images and
+// the cluster's own values filled in, and their kinds from manifests/crds/<group>_*.yaml.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "flows/step_kit.h"
+
+namespace instantstart::flows {
+
+// Images of the operators' releases, "${KUBERAY_IMAGE}" and the like: one place to raise a version. Their
+// kinds are those of tools/custom-resources/go.mod: raise both.
+const std::map<std::string, std::string>& operator_images();
+
+// Error where there is no such file, or a mark of it has no value.
+base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name,
+                                                       const std::map<std::string, std::string>& values);
+// Definitions whose file name begins with the group: "ray.io", "keda.sh".
+base::Result<std::vector<JsonObject>> definitions_of(const std::vector<std::string>& groups);
+
+// Who else runs such an operator: Deployments with this in an image, that are not ours. "" where nobody does;
+// "kube-system/aws-load-balancer-controller (of a Helm release)".
+Task<std::string> other_deployment(Clusters& env, StepCall call, std::string image_fragment);
+
+}  // namespace instantstart::flows
