@@ -140,6 +140,22 @@ Task<JsonObject> act_interfaces(Clusters& env, StepCall call, JsonObject) {
     co_return JsonObject{};
 }
 
+// EC2 lists a new interface a moment late: the look at the interfaces may have missed one that is in the way now.
+// What can be deleted goes; the refusal stands, and the step comes again.
+Task<void> clear_way(Clusters& env, StepCall call, base::Error refusal) {
+    if (refusal.code == "DependencyViolation") {
+        auto cleared = co_await act_interfaces(env, std::move(call), {});
+        if (!cleared) co_return std::move(cleared).error();
+    }
+    co_return refusal;
+}
+
+Task<JsonObject> act_subnets(Clusters& env, StepCall call, JsonObject args) {
+    auto removed = co_await act_gone(env, call, std::move(args));
+    if (!removed) CO_CHECK_OK(co_await clear_way(env, std::move(call), removed.error()));
+    co_return removed;
+}
+
 // --- security groups: rules that name another group go first, or neither group can
 
 Task<JsonArray> our_groups(Clusters& env, StepCall call) {
@@ -220,7 +236,8 @@ Task<JsonObject> act_groups(Clusters& env, StepCall call, JsonObject) {
     CO_TRY(auto groups, co_await our_groups(env, call));
     for (const auto& group : groups) {
         JsonObject parameters{{"GroupId", base::get_string(group, "GroupId")}};
-        CO_CHECK_OK(co_await remove_one(env, call, "DeleteSecurityGroup", std::move(parameters)));
+        auto removed = co_await remove_one(env, call, "DeleteSecurityGroup", std::move(parameters));
+        if (!removed) CO_CHECK_OK(co_await clear_way(env, call, removed.error()));
     }
     co_return JsonObject{};
 }
@@ -256,7 +273,11 @@ void add_network_gone(Steps& steps) {
                   .as("delete"));
     gone(steps, "internet_gateway", "internet_gateway_removed", "Delete internet gateway",
          {"addresses_released", "interfaces_removed"}, 0.05);
-    gone(steps, "subnet", "subnets_removed", "Delete subnets", {"interfaces_removed"}, 0.05);
+    steps.add(Row("subnets_removed", "Delete subnets", {"interfaces_removed"})
+                  .does(&observe_gone, &act_subnets)
+                  .with({{"noun", "subnet"}})
+                  .takes(minutes_of(0.05, 3))
+                  .as("delete"));
     gone(steps, "route_table", "route_tables_removed", "Delete route tables", {"subnets_removed"}, 0.05);
     steps.add(Row("security_groups_removed", "Delete security groups",
                   {"interfaces_removed", "cross_rules_revoked"})

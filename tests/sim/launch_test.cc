@@ -58,6 +58,24 @@ TEST(Launch, ends_well_and_deletes_to_an_empty_account) {
     EXPECT_GT(ending.calls, 40U);
 }
 
+// The interface that the CNI leaves behind is listed when those of the nodes are long gone, and the look at the
+// interfaces is over.
+TEST(Launch, an_interface_that_is_listed_late_keeps_nothing_behind) {
+    Simulation simulation(1, {}, {});
+    const auto launched = simulation.ask("POST", "/clusters/launch", launch_body(), "key-1");
+    const auto launch = simulation.wait(base::get_string(launched.body, "operation.id"));
+    ASSERT_EQ(base::get_string(launch, "state"), "succeeded");
+    simulation.twin("POST", "/faults",
+                    {{"service", "ec2"},
+                     {"operation", "DescribeNetworkInterfaces"},
+                     {"kind", "stale"},
+                     {"delay_seconds", 120}});
+    const auto asked = simulation.ask("DELETE", "/clusters/phoenix", {{"confirm", "phoenix"}}, "key-2");
+    const auto removal = simulation.wait(base::get_string(asked.body, "operation.id"));
+    EXPECT_EQ(base::get_string(removal, "state"), "succeeded")
+        << base::pretty_text(base::get_object(removal, "error"));
+}
+
 TEST(Launch, same_seed_gives_the_same_run) {
     const auto story = random_story(1002);
     const auto once = tell(story);
