@@ -104,7 +104,7 @@ def run_suite(name, function):
     if failed:
         lines = output.splitlines()
         keep = [line for line in lines if re.search(r"FAIL|Failure|ERROR|Error|error|Expected|saw:|runtime error", line)][:60]
-        say("\n".join("     " + line[:300] for line in (keep or lines[-40:])))
+        say("\n".join("     " + line[:900] for line in (keep or lines[-40:])))
     return passed, failed
 
 

@@ -94,6 +94,8 @@ await walk(
     await page.getByLabel("Minimum").fill("");
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
+    const addresses = page.getByRole("table", { name: "Addresses" });
+    check("the plan shows the addresses of the subnet", await addresses.getByText(/a node of spot/).isVisible());
     check(
       "the plan names the group",
       await page

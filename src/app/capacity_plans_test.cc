@@ -201,6 +201,11 @@ TEST_F(CapacityPlans, growth_is_judged_by_what_comes_on_top) {
     const auto fits = plan(update_, for_group("workers", R"({"count": 4})"));
     ASSERT_TRUE(fits) << fits.error().chain();
     EXPECT_THAT(fits->removes, IsEmpty());
+    ASSERT_THAT(fits->addresses, SizeIs(1));
+    EXPECT_EQ(base::get_string(fits->addresses.front(), "subnet"), "subnet-1");
+    EXPECT_EQ(base::get_int(fits->addresses.front(), "free"), 4000);
+    // A g5.12xlarge takes 50: two more of them.
+    EXPECT_EQ(base::get_int(fits->addresses.front(), "needed"), 100);
     const auto beyond = plan(update_, for_group("workers", R"({"count": 400})"));
     ASSERT_FALSE(beyond);
     ASSERT_FALSE(beyond.error().fields.empty());

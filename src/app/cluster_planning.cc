@@ -279,6 +279,7 @@ void merge(Findings& a, Findings b) {
     a.warnings.insert(a.warnings.end(), b.warnings.begin(), b.warnings.end());
     a.creates.insert(a.creates.end(), b.creates.begin(), b.creates.end());
     for (auto& row : b.quota) a.quota.push_back(std::move(row));
+    for (auto& row : b.addresses) a.addresses.push_back(std::move(row));
     a.interfaces += b.interfaces;
     if (b.interfaces > 0) a.interfaces_pointer = b.interfaces_pointer;
 }
@@ -358,6 +359,7 @@ Task<Plan> finish_plan(Call call, Plan plan, Findings found) {
     if (plan.cost.empty() && !plan.no_change)
         CO_CHECK_OK(co_await put_cost(call, base::get_array(plan.flow_params, "groups"), plan));
     plan.quota = std::move(found.quota);
+    plan.addresses = std::move(found.addresses);
     plan.warnings.insert(plan.warnings.end(), found.warnings.begin(), found.warnings.end());
     co_return plan;
 }

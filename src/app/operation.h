@@ -117,6 +117,7 @@ struct Plan {
     std::string confirm_value;  // what `confirm` must equal where removes is not empty or the operation
                                 // always removes
     JsonArray quota;            // {"name", "limit", "used", "needed", "free"}
+    JsonArray addresses;        // of the subnets: {"subnet", "zone", "free", "needed", "figures"}
     JsonObject cost;            // {} = unknown
     std::vector<std::string> warnings;
 };

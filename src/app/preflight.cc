@@ -81,9 +81,16 @@ Task<void> check_offerings(Call call, std::vector<InstanceGroup> groups, std::st
 
 constexpr std::int64_t kOfSlash20 = 4091;  // 4,096 without the five that AWS keeps
 
-// Addresses left in the compute subnet of a zone: all of a /20 where it is only going to be made.
-Task<std::int64_t> free_in_zone(Call call, std::string cluster, std::string zone, Findings& found) {
-    if (cluster.empty()) co_return kOfSlash20;
+// The compute subnet of a zone and the addresses left in it: all of a /20 where it is only going to be made.
+struct Room {
+    Room() = default;
+    std::string subnet = "a new /20 subnet";
+    std::int64_t free = kOfSlash20;
+};
+
+Task<Room> room_in_zone(Call call, std::string cluster, std::string zone, Findings& found) {
+    Room room;
+    if (cluster.empty()) co_return room;
     const auto filter = [](const std::string& name, const std::string& value) {
         return JsonObject{{"Name", name}, {"Values", JsonArray{JsonValue(value)}}};
     };
@@ -96,10 +103,13 @@ Task<std::int64_t> free_in_zone(Call call, std::string cluster, std::string zone
         if (subnets.error().kind == base::ErrorKind::cancelled) co_return std::move(subnets).error();
         found.warnings.push_back("could not see the compute subnet of " + zone + ": " +
                                  subnets.error().message);
-        co_return kOfSlash20;
+        room.subnet = "the compute subnet";
+        co_return room;
     }
-    if (subnets->empty()) co_return kOfSlash20;
-    co_return base::get_int(subnets->front(), "AvailableIpAddressCount", kOfSlash20);
+    if (subnets->empty()) co_return room;
+    room.subnet = base::get_string(subnets->front(), "SubnetId");
+    room.free = base::get_int(subnets->front(), "AvailableIpAddressCount", kOfSlash20);
+    co_return room;
 }
 
 struct ZoneDemand {
@@ -118,7 +128,8 @@ std::map<std::string, ZoneDemand> demand_by_zone(const GroupRequest& request) {
         const auto each = domain::addresses_per_node(group);
         row.needed += each * group.count;
         row.pointer = at_of(request.at, index) + "/count";
-        row.figures = std::to_string(each) + " a node of " + group.name;
+        if (!row.figures.empty()) row.figures += ", ";
+        row.figures += std::to_string(each) + " a node of " + group.name;
         auto bare = group;
         bare.interface_type = "efa-only";
         row.efa = row.efa || domain::addresses_per_node(bare) < each;
@@ -133,11 +144,16 @@ Task<void> check_addresses(Call call, GroupRequest request, Findings& found) {
             co_await check_given_subnet(call, request.groups[index], at_of(request.at, index), found));
     }
     for (const auto& [zone, demand] : demand_by_zone(request)) {
-        CO_TRY(const auto free, co_await free_in_zone(call, request.cluster, zone, found));
-        if (demand.needed <= free) continue;
+        CO_TRY(const auto room, co_await room_in_zone(call, request.cluster, zone, found));
+        found.addresses.push_back(JsonObject{{"subnet", room.subnet},
+                                             {"zone", zone},
+                                             {"free", room.free},
+                                             {"needed", demand.needed},
+                                             {"figures", demand.figures}});
+        if (demand.needed <= room.free) continue;
         found.faults.push_back(fault(
             demand.pointer,
-            "the compute subnet of " + zone + " has " + std::to_string(free) + " free addresses, " +
+            "the compute subnet of " + zone + " has " + std::to_string(room.free) + " free addresses, " +
                 std::to_string(demand.needed) + " may be needed (" + demand.figures + "): " +
                 (demand.efa ? "choose interface_type efa-only, a lower count" : "choose a lower count") +
                 ", another zone, or a larger subnet by subnet_id"));

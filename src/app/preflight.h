@@ -18,7 +18,7 @@ struct Findings {
     std::vector<base::FieldError> faults;
     std::vector<std::string> warnings;
     std::vector<std::string> creates;  // what AWS makes beside what was asked for
-    JsonArray quota;                   // rows of the plan
+    JsonArray quota, addresses;        // rows of the plan
     std::int64_t interfaces = 0;       // network interfaces that the plan needs, and the field that says why
     std::string interfaces_pointer;
 };

@@ -82,14 +82,18 @@ Task<void> check_given_subnet(Call call, domain::InstanceGroup group, std::strin
     }
     const auto zone = base::get_string(subnets->front(), "AvailabilityZone");
     const auto free = base::get_int(subnets->front(), "AvailableIpAddressCount");
-    const auto needed = domain::addresses_per_node(group) * group.count;
+    const auto each = domain::addresses_per_node(group), needed = each * group.count;
     if (zone != group.zone)
         found.faults.push_back(fault(pointer, "is in " + zone + ", the group in " + group.zone));
+    found.addresses.push_back(JsonObject{{"subnet", *group.subnet_id},
+                                         {"zone", zone},
+                                         {"free", free},
+                                         {"needed", needed},
+                                         {"figures", std::to_string(each) + " a node of " + group.name}});
     if (needed > free) {
         found.faults.push_back(fault(pointer, "has " + std::to_string(free) + " free addresses, " +
                                                   std::to_string(needed) + " may be needed (" +
-                                                  std::to_string(domain::addresses_per_node(group)) +
-                                                  " a node): choose a larger subnet or a lower count"));
+                                                  std::to_string(each) + " a node): choose a larger subnet or a lower count"));
     }
     if (group.security_group_ids) {
         co_return co_await check_given_groups(call, group, at, base::get_string(subnets->front(), "VpcId"),

@@ -91,6 +91,7 @@ JsonObject project_plan(const Meta& meta, const Plan& plan, const Services& serv
     made["changes"] = strings(plan.changes);
     made["removes"] = strings(plan.removes);
     made["quota"] = plan.quota;
+    made["addresses"] = plan.addresses;
     made["cost"] = plan.cost;
     made["warnings"] = strings(plan.warnings);
     if (plan.no_change) made["no_change"] = true;

@@ -26,9 +26,16 @@ for name in list(os.environ):
         del os.environ[name]
 
 
+def told(seen):
+    """What was seen, the error of an operation before the rest of it."""
+    if isinstance(seen, dict) and seen.get("error"):
+        return f"{seen['error']} of {seen}"
+    return str(seen)
+
+
 def check(what, good, seen=None):
     counts["passed" if good else "failed"] += 1
-    print(("ok    " if good else "FAIL  ") + what + ("" if good else f"   saw: {str(seen)[:800]}"), flush=True)
+    print(("ok    " if good else "FAIL  ") + what + ("" if good else f"   saw: {told(seen)[:800]}"), flush=True)
     return good
 
 

@@ -15,18 +15,6 @@ import type { Plan } from "./types";
 const warningText = (warning: NonNullable<Plan["warnings"]>[number]) =>
   typeof warning === "string" ? warning : (warning.text ?? warning.message ?? warning.code ?? "");
 
-const words = (key: string) => key.replaceAll("_", " ");
-
-// One line for a value of a shape that only the backend knows: a figure, a sentence, or rows of them.
-function lineOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(lineOf).join("; ");
-  if (value && typeof value === "object")
-    return Object.entries(value)
-      .map(([key, each]) => `${words(key)} ${lineOf(each)}`)
-      .join(", ");
-  return String(value);
-}
-
 const kFewSteps = 12;
 
 function Sentences({ title, items }: { title: string; items?: string[] }) {
@@ -64,13 +52,32 @@ function Quotas({ plan }: { plan: Plan }) {
   );
 }
 
+// What the nodes may take of their subnets.
+function Addresses({ plan }: { plan: Plan }) {
+  if (!plan.addresses?.length) return null;
+  return (
+    <Table
+      variant="embedded"
+      contentDensity="compact"
+      wrapLines
+      ariaLabels={{ tableLabel: "Addresses" }}
+      items={plan.addresses}
+      columnDefinitions={[
+        { id: "subnet", header: "Addresses of", cell: (each) => each.subnet, isRowHeader: true },
+        { id: "zone", header: "Zone", cell: (each) => each.zone },
+        { id: "free", header: "Free", cell: (each) => each.free },
+        { id: "needed", header: "Needed at most", cell: (each) => `${each.needed} (${each.figures})` },
+      ]}
+    />
+  );
+}
+
 // The plan without a frame of its own, for dialogs.
 export function PlanFacts({ plan }: { plan: Plan }) {
   const parts = [
     { title: "Removes", items: plan.removes },
     { title: "Creates", items: plan.creates },
     { title: "Changes", items: plan.changes },
-    { title: "Addresses", items: plan.addresses?.map(lineOf) },
   ].filter((each) => each.items?.length);
   const steps = plan.steps ?? [];
   return (
@@ -89,6 +96,7 @@ export function PlanFacts({ plan }: { plan: Plan }) {
         </ColumnLayout>
       )}
       <Quotas plan={plan} />
+      <Addresses plan={plan} />
       {steps.length > 0 && (
         <ExpandableSection
           headerText={steps.length === 1 ? "1 step" : `${steps.length} steps`}

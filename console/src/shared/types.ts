@@ -262,7 +262,7 @@ export interface Plan {
   quota?: { name: string; limit?: number; used?: number; needed?: number; free?: number }[];
   cost?: Cost;
   warnings?: (string | { code?: string; text?: string; message?: string })[];
-  addresses?: unknown[];
+  addresses?: { subnet: string; zone: string; free: number; needed: number; figures: string }[];
   // What must be typed before something is removed.
   confirm?: string;
   plan_digest?: string;

@@ -64,6 +64,7 @@ constexpr const char* kComponents = R"json({
         "id": {"type": "string"}, "title": {"type": "string"}, "action": {"type": "string"}}}},
       "creates": {"type": "array", "items": {"type": "string"}}, "changes": {"type": "array", "items": {"type": "string"}},
       "removes": {"type": "array", "items": {"type": "string"}}, "quota": {"type": "array", "items": {"type": "object"}},
+      "addresses": {"type": "array", "items": {"type": "object"}},
       "cost": {"type": "object"}, "warnings": {"type": "array", "items": {"type": "string"}},
       "no_change": {"type": "boolean"}, "confirm": {"type": "string"}, "plan_digest": {"type": "string"}}},
     "Started": {"type": "object", "required": ["operation", "status_tool"], "properties": {

@@ -1,7 +1,9 @@
 // ListClusterNodes and DescribeClusterNode.
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
+#include "twin/aws/resources/page_token.h"
 #include "twin/aws/sagemaker/state.h"
 
 namespace instantstart::twin::sagemaker {
@@ -23,15 +25,47 @@ JsonObject summary(const Record& node, bool with_logical_id) {
     return shown;
 }
 
-bool chosen(const Record& node, const Call& call) {
-    const std::string group = base::get_string(call.params, "InstanceGroupNameContains");
-    if (!group.empty() && base::get_string(node.data, "InstanceGroupName").find(group) == std::string::npos)
-        return false;
-    const auto after = base::parse_time(base::get_string(call.params, "CreationTimeAfter"));
-    const auto before = base::parse_time(base::get_string(call.params, "CreationTimeBefore"));
-    return (!after || node.created > *after) && (!before || node.created < *before) &&
-           call.shows(node.created);
-}
+// What a request lets through.
+struct Choice {
+    explicit Choice(const Call& call)
+        : group(base::get_string(call.params, "InstanceGroupNameContains")),
+          after(base::parse_time(base::get_string(call.params, "CreationTimeAfter"))),
+          before(base::parse_time(base::get_string(call.params, "CreationTimeBefore"))),
+          logical(base::get_bool(call.params, "IncludeNodeLogicalIds")) {}
+    std::string group;
+    std::optional<base::TimePoint> after, before;
+    bool logical;  // also what has no instance yet
+
+    bool takes(const Record& node, const Call& call, bool continuous) const {
+        // In continuous mode a node that is still being provisioned shows only where its logical id is asked for.
+        if (!logical && ((continuous && provisioning(node)) || !node.data.contains("InstanceId"))) return false;
+        if (!group.empty() &&
+            base::get_string(node.data, "InstanceGroupName").find(group) == std::string::npos)
+            return false;
+        return (!after || node.created > *after) && (!before || node.created < *before) &&
+               call.shows(node.created);
+    }
+};
+
+// The order of the answer.
+struct Order {
+    explicit Order(const Call& call)
+        : by_name(base::get_string(call.params, "SortBy") == "NAME"),
+          descending(base::get_string(call.params, "SortOrder") == "Descending") {}
+    bool by_name, descending;
+
+    bool operator()(const Record* left, const Record* right) const {
+        return descending ? before(*right, *left) : before(*left, *right);
+    }
+    bool before(const Record& a, const Record& b) const {
+        if (by_name) {
+            const int order = base::get_string(a.data, "InstanceGroupName")
+                                  .compare(base::get_string(b.data, "InstanceGroupName"));
+            if (order != 0) return order < 0;
+        }
+        return std::tie(a.created, a.id) < std::tie(b.created, b.id);
+    }
+};
 
 const char* image_status(State& state, const Record& cluster, const Record& node) {
     const Record* group = find_group(state, cluster, base::get_string(node.data, "InstanceGroupName"));
@@ -44,40 +78,28 @@ const char* image_status(State& state, const Record& cluster, const Record& node
 Reply list_nodes(State& state, const Call& call) {
     const Found found = require_cluster(state, call);
     if (found.record == nullptr) return found.error;
-    const bool logical = base::get_bool(call.params, "IncludeNodeLogicalIds");
-    std::vector<Record*> nodes = nodes_of(state, *found.record);
-    const bool by_name = base::get_string(call.params, "SortBy") == "NAME";
-    std::sort(nodes.begin(), nodes.end(), [by_name](const Record* a, const Record* b) {
-        if (by_name) {
-            const std::string left = base::get_string(a->data, "InstanceGroupName"),
-                              right = base::get_string(b->data, "InstanceGroupName");
-            if (left != right) return left < right;
-        }
-        return std::tie(a->created, a->id) < std::tie(b->created, b->id);
-    });
-    if (base::get_string(call.params, "SortOrder") == "Descending") std::reverse(nodes.begin(), nodes.end());
-    // Only what the page shows is written out: a fleet has many pages.
+    const Choice choice(call);
     const bool continuous = is_continuous(*found.record);
-    JsonArray shown;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        // In continuous mode a node that is still being provisioned shows only where its logical id is asked
-        // for.
-        if (continuous && provisioning(*nodes[i]) && !logical) continue;
-        if (!nodes[i]->data.contains("InstanceId") && !logical) continue;
-        if (chosen(*nodes[i], call)) shown.emplace_back(i);
-    }
-    Page page = paginate(shown, base::get_int(call.params, "MaxResults", 100),
-                         base::get_string(call.params, "NextToken"));
+    std::vector<Record*> nodes = nodes_of(state, *found.record);
+    std::erase_if(nodes, [&](const Record* node) { return !choice.takes(*node, call, continuous); });
+    // Only what the page shows is put in order and written out: a fleet has many pages.
+    const auto at = [&nodes](std::size_t index) {
+        return nodes.begin() + static_cast<std::ptrdiff_t>(std::min(index, nodes.size()));
+    };
+    const std::size_t from = page_position(base::get_string(call.params, "NextToken")).value_or(0),
+                      to = from + static_cast<std::size_t>(base::get_int(call.params, "MaxResults", 100));
+    const Order order(call);
+    std::nth_element(nodes.begin(), at(from), nodes.end(), order);
+    std::partial_sort(at(from), at(to), nodes.end(), order);
     JsonArray summaries;
-    for (const JsonValue& index : page.items) {
-        const Record& node = *nodes[index.to_number<std::size_t>()];
-        JsonObject entry = summary(node, logical);
-        entry["ImageVersionStatus"] = image_status(state, *found.record, node);
+    for (auto node = at(from); node != at(to); ++node) {
+        JsonObject entry = summary(**node, choice.logical);
+        entry["ImageVersionStatus"] = image_status(state, *found.record, **node);
         summaries.push_back(std::move(entry));
     }
     JsonObject answer;
     answer["ClusterNodeSummaries"] = std::move(summaries);
-    if (!page.next_token.empty()) answer["NextToken"] = page.next_token;
+    if (to < nodes.size()) answer["NextToken"] = page_token(to);
     return answer;
 }
 

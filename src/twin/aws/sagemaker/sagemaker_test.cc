@@ -98,6 +98,30 @@ TEST_F(HyperPodTest, nodes_come_and_are_ready_in_kubernetes) {
     EXPECT_EQ(get_string(*nodes[0], "status.conditions.3.status"), "True");
 }
 
+TEST_F(HyperPodTest, nodes_are_listed_page_by_page_in_either_order) {
+    ready_eks();
+    create(3);
+    world.advance(minutes(12));
+    const auto names = [this](JsonObject parameters) {
+        std::vector<std::string> found;
+        parameters["ClusterName"] = "hp";
+        while (true) {
+            const auto page = hyperpod("ListClusterNodes", parameters);
+            for (const auto& node : get_array(page, "ClusterNodeSummaries"))
+                found.push_back(get_string(node, "InstanceId"));
+            const auto next = get_string(page, "NextToken");
+            if (next.empty()) return found;
+            parameters["NextToken"] = next;
+        }
+    };
+    const auto all = names({});
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(names({{"MaxResults", 1}}), all);
+    EXPECT_EQ(names({{"MaxResults", 2}}), all);
+    const std::vector<std::string> backwards(all.rbegin(), all.rend());
+    EXPECT_EQ(names({{"MaxResults", 2}, {"SortOrder", "Descending"}}), backwards);
+}
+
 TEST_F(HyperPodTest, refusals_name_what_is_wrong) {
     EXPECT_EQ(get_string(create(1), "Error"), "ValidationException");  // no EKS cluster yet
     ready_eks();
