@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "rt/task_group.h"
 #include "rt/testing.h"
 
 namespace instantstart::http {
@@ -119,6 +120,59 @@ TEST_F(MemoryNetworkTest, streams_pass_or_are_collected_within_limits) {
     EXPECT_EQ(rt::testing::run(io_, clock_, response->stream->read()).value(), "2");
     EXPECT_EQ(rt::testing::run(io_, clock_, response->stream->read()).value(), "1");
     EXPECT_EQ(rt::testing::run(io_, clock_, response->stream->read()).value(), std::nullopt);
+}
+
+Task<std::optional<std::string>> a_piece_then_silence(rt::Clock& clock, bool& begun) {
+    if (!std::exchange(begun, true)) co_return std::optional<std::string>("first");
+    CO_CHECK_OK(co_await clock.sleep(std::chrono::hours(5)));
+    co_return std::optional<std::string>();
+}
+
+Task<void> kill_later(rt::Clock& clock, MemoryNetwork& network) {
+    CO_CHECK_OK(co_await clock.sleep(2s));
+    network.kill("twin:80");
+    co_return base::ok();
+}
+
+TEST_F(MemoryNetworkTest, kill_breaks_what_is_under_way_and_refuses_what_comes) {
+    bool begun = false;
+    network_.listen("twin:80", [&](Context, Request request) -> awaitable<Response> {
+        if (request.target == "/slow") return never(clock_);
+        const auto streaming = [](rt::Clock& clock, bool& started) -> awaitable<Response> {
+            Response response(200);
+            response.stream =
+                make_stream([&clock, &started] { return a_piece_then_silence(clock, started); });
+            co_return response;
+        };
+        return streaming(clock_, begun);
+    });
+    SendOptions options;
+    options.stream = true;
+    auto followed = send(Request(), options).value();
+    EXPECT_EQ(rt::testing::run(io_, clock_, followed.stream->read()).value(), "first");
+    rt::TaskGroup tasks(io_.get_executor(), "test");
+    tasks.spawn("kill", kill_later(clock_, network_));
+    Request slow;
+    slow.target = "/slow";
+    const auto before = clock_.monotonic();
+    const auto asked = send(std::move(slow));
+    EXPECT_EQ(asked.error().kind, base::ErrorKind::unknown_outcome);
+    EXPECT_EQ(asked.error().code, "connection_reset");
+    EXPECT_EQ(clock_.monotonic() - before, 2s);
+    EXPECT_EQ(rt::testing::run(io_, clock_, followed.stream->read()).error().code, "connection_reset");
+    EXPECT_EQ(send(Request()).error().code, "connection_refused");
+}
+
+TEST_F(MemoryNetworkTest, host_that_dies_in_an_exchange_has_executed_it) {
+    network_.listen("twin:80",
+                    [this](Context, Request request) { return echo(served_, std::move(request)); });
+    network_.set_fault_hook([this](const Request&) {
+        network_.kill("twin:80");
+        return NetworkFault::lose_answer;
+    });
+    EXPECT_EQ(send(Request()).error().kind, base::ErrorKind::unknown_outcome);
+    EXPECT_EQ(served_, 1);
+    EXPECT_EQ(send(Request()).error().code, "connection_refused");
 }
 
 }  // namespace

@@ -27,7 +27,10 @@ public:
         parser_ = std::make_unique<impl::ResponseParser>(to_head_);
     }
     ~Exchange() {
-        if (stream_) stream_->close();
+        if (!stream_) return;
+        const auto pool = pool_.lock();
+        if (pool && stream_->timed_out()) pool->drop(key_);
+        stream_->close();
     }
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;

@@ -1,5 +1,13 @@
 #include "http/transport.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "http/certificate.h"
 #include "http/impl/socket_fixture.h"
 
@@ -103,6 +111,94 @@ TEST_F(TransportTest, pooled_connection_that_the_server_closed_is_not_used) {
     ASSERT_TRUE(run(clock_->sleep(40ms)).has_value());
     ASSERT_TRUE(send(request("POST", "/")).has_value());
     EXPECT_EQ(served_, 2);
+}
+
+// The value of a socket option of the one connection of this process that leads to `port`; -1 where there is
+// none.
+int option_towards(std::uint16_t port, int level, int option) {
+    for (int fd = 3; fd < 256; ++fd) {
+        sockaddr_in peer{};
+        socklen_t size = sizeof(peer);
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+        if (peer.sin_family != AF_INET || ntohs(peer.sin_port) != port) continue;
+        int value = -1;
+        socklen_t length = sizeof(value);
+        return ::getsockopt(fd, level, option, &value, &length) == 0 ? value : -1;
+    }
+    return -1;
+}
+
+TEST_F(TransportTest, connections_are_probed_so_that_a_dead_peer_is_noticed) {
+    serve(ServerOptions(), counting());
+    ASSERT_TRUE(send(request("GET", "/")).has_value());
+    EXPECT_EQ(option_towards(port_, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option_towards(port_, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    EXPECT_EQ(option_towards(port_, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+    EXPECT_EQ(option_towards(port_, IPPROTO_TCP, TCP_KEEPCNT), 3);
+    EXPECT_EQ(option_towards(port_, IPPROTO_TCP, TCP_USER_TIMEOUT), 60'000);
+}
+
+// A server whose connections so far can die without a word, as behind a machine that forgot them.
+class ForgetfulServer {
+public:
+    explicit ForgetfulServer(asio::io_context& io)
+        : acceptor_(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)),
+          tasks_(io.get_executor(), "forgetful server") {
+        tasks_.spawn("accept", accept());
+    }
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    void forget() { dead_ = connections_; }
+    int connections() const { return connections_; }
+    Task<void> stop() {
+        tasks_.cancel();
+        co_await tasks_.join();
+        co_return base::ok();
+    }
+
+private:
+    Task<void> accept() {
+        while (true) {
+            auto [code, socket] = co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
+            if (code) co_return base::cancelled_error();
+            tasks_.spawn("connection", answer(make_plain_stream(std::move(socket)), ++connections_));
+        }
+    }
+    Task<void> answer(std::shared_ptr<Stream> stream, int number) {
+        std::string buffer(4096, '\0');
+        while (true) {
+            CO_TRY(const auto count, co_await stream->read_some(buffer.data(), buffer.size()));
+            if (count == 0) co_return base::ok();
+            if (number <= dead_) continue;
+            CO_CHECK_OK(co_await stream->write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+        }
+    }
+
+    tcp::acceptor acceptor_;
+    int connections_ = 0, dead_ = 0;
+    rt::TaskGroup tasks_;
+};
+
+TEST_F(TransportTest, idle_connections_are_not_trusted_after_one_of_them_timed_out) {
+    ForgetfulServer server(io_);
+    port_ = server.port();
+    rt::TaskGroup clients(io_.get_executor(), "clients");
+    std::vector<std::shared_ptr<std::optional<base::Result<Response>>>> answers;
+    for (int i = 0; i < 3; ++i) {
+        answers.push_back(std::make_shared<std::optional<base::Result<Response>>>());
+        auto sent = transport_->send(Context(), request("GET", "/"), SendOptions());
+        clients.spawn("client", rt::testing::keep<Response>(std::move(sent), answers.back()));
+    }
+    while (clients.size() > 0) io_.run_one();
+    ASSERT_EQ(server.connections(), 3);
+    server.forget();
+    SendOptions hasty;
+    hasty.timeout = 50ms;
+    EXPECT_EQ(send(request("POST", "/"), hasty).error().code, "timeout");
+    // The next goes by a new connection instead of the second dead one.
+    EXPECT_TRUE(send(request("POST", "/"), hasty).has_value());
+    EXPECT_EQ(server.connections(), 4);
+    transport_.reset();
+    EXPECT_TRUE(run(server.stop()).has_value());
 }
 
 TEST_F(TransportTest, body_beyond_the_limit_is_an_error) {

@@ -1,5 +1,8 @@
 #include "http/impl/dial.h"
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -158,6 +161,23 @@ Task<std::shared_ptr<Attempt>> connect_by_proxy(rt::Clock& clock, Target target,
     co_return proxy_error(*target.proxy, "does not connect to " + name_of(target) + " in time");
 }
 
+// A peer that is gone without a word, or a way to it that forgot the connection, is noticed within a minute
+// even where nothing is to be said for hours (followed logs); a little traffic keeps such ways open, too.
+void keep_alive(tcp::socket& socket) {
+    constexpr int kSilentSeconds = 30, kBetweenSeconds = 10, kProbes = 3;
+    constexpr int kUnheardMilliseconds = 60'000;
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    const auto set = [&socket](int option, int value) {
+        ::setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof(value));
+    };
+    set(TCP_KEEPIDLE, kSilentSeconds);
+    set(TCP_KEEPINTVL, kBetweenSeconds);
+    set(TCP_KEEPCNT, kProbes);
+    set(TCP_USER_TIMEOUT, kUnheardMilliseconds);
+}
+
 }  // namespace
 
 base::Error proxy_wants_user(const Proxy& proxy) {
@@ -177,8 +197,7 @@ Task<std::shared_ptr<Stream>> dial(rt::Clock& clock, Target target) {
     auto connected = by_proxy ? co_await connect_by_proxy(clock, target, deadline)
                               : co_await connect(clock, target, deadline);
     CO_TRY(const auto attempt, std::move(connected));
-    boost::system::error_code ignored;
-    attempt->socket.set_option(tcp::no_delay(true), ignored);
+    keep_alive(attempt->socket);
     if (!target.tls) co_return make_plain_stream(std::move(attempt->socket));
     const auto stream = make_tls_stream(std::move(attempt->socket), target.tls, target.host);
     stream->expires_after(

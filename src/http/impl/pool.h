@@ -20,6 +20,8 @@ public:
     // A connection that is still silent, or null.
     std::shared_ptr<Stream> take(const std::string& key);
     void put(const std::string& key, std::shared_ptr<Stream> stream);
+    // Closes the idle connections of this key: one like them has died without a word.
+    void drop(const std::string& key) { idle_.erase(key); }
     base::Result<std::shared_ptr<TlsContext>> tls(const SendOptions& options);
 
 private:
