@@ -191,12 +191,13 @@ public:
             .with_hint("The operator or add-on that defines this kind is not installed, or not ready yet.");
     }
 
-    Task<http::Response> raw(Context context, std::string method, std::string target, std::string body,
-                             bool stream) override {
+    Task<http::Response> raw(Context context, std::string method, std::string target, http::Headers headers,
+                             std::string body, bool stream) override {
         Call call(std::move(method), std::move(target));
         call.repeatable = call.method == "GET" || call.method == "HEAD";
         call.patient_on_503 = false;
-        if (!body.empty()) call.content_type = "application/json";
+        if (!body.empty() && !headers.has("Content-Type")) call.content_type = "application/json";
+        call.headers = std::move(headers);
         call.body = std::move(body);
         call.stream = stream;
         co_return co_await server_.send(context, std::move(call));

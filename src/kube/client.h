@@ -2,10 +2,11 @@
 //
 // Errors: kind from the Status reason (NotFound → not_found, Conflict/AlreadyExists → conflict,
 // Invalid/BadRequest → invalid, Forbidden/Unauthorized → denied, TooManyRequests → throttled, 5xx →
-// unavailable), `code` is the reason ("NotFound", "AlreadyExists", "Expired", "Unauthorized", …), `message`
-// the server's. Where the server cannot be reached: code "KubernetesUnreachable", with the reason in
-// `message` and the remedy in `hint`. A lost answer of a write that cannot be repeated safely (create with
-// generateName) is unknown_outcome; apply, patch and delete are repeated.
+// unavailable, but for a mutation that may have been done: unknown_outcome), `code` is the reason
+// ("NotFound", "AlreadyExists", "Expired", "Unauthorized", …), `message` the server's. Where the server
+// cannot be reached: code "KubernetesUnreachable", with the reason in `message` and the remedy in `hint`. A
+// lost answer of a write that cannot be repeated safely (create with generateName) is unknown_outcome; apply,
+// patch and delete are repeated.
 #pragma once
 
 #include <functional>
@@ -104,9 +105,10 @@ public:
                                                          LogOptions options) = 0;
     // By apiVersion and kind, from known_resource or discovery (cached; asked again once on a miss).
     virtual Task<Resource> resolve(Context context, std::string api_version, std::string kind) = 0;
-    // Any request of the API server's own paths ("/version", service proxies).
+    // Any request of the API server's own paths ("/version", service proxies). Without an Accept among
+    // `headers` JSON is asked for, without a Content-Type a body is JSON.
     virtual Task<http::Response> raw(Context context, std::string method, std::string target,
-                                     std::string body, bool stream) = 0;
+                                     http::Headers headers, std::string body, bool stream) = 0;
 };
 
 struct Endpoint {

@@ -75,7 +75,8 @@ TEST_F(KubeClientTest, status_becomes_kind_code_and_fields) {
     ASSERT_EQ(invalid.fields.size(), 1U);
     EXPECT_EQ(invalid.fields[0].pointer, "/spec/containers/0/name");
     answer = [] { return Response(500, "text/plain", "\xff oops"); };
-    EXPECT_EQ(ask().kind, base::ErrorKind::unavailable);
+    EXPECT_EQ(run(client_->get(Context(), known("pods"), "a", "b")).error().kind,
+              base::ErrorKind::unavailable);
     answer = [] { return json(200, "[]"); };
     EXPECT_EQ(ask().code, "InvalidAnswer");
 }
@@ -90,6 +91,52 @@ TEST_F(KubeClientTest, throttled_call_waits_as_told) {
     EXPECT_TRUE(run(client_->create(Context(), known("pods"), JsonObject())).has_value());
     EXPECT_GE(clock_.monotonic(), 6s);
     EXPECT_LT(clock_.monotonic(), 7s);
+}
+
+TEST_F(KubeClientTest, longer_wait_than_can_be_sat_out_is_handed_up) {
+    auto& asked = script([](const Request&, int) {
+        auto response = status_of(429, "TooManyRequests");
+        response.headers.set("Retry-After", "40");
+        return response;
+    });
+    const auto error = run(client_->create(Context(), known("pods"), JsonObject())).error();
+    EXPECT_EQ(error.kind, base::ErrorKind::throttled);
+    EXPECT_EQ(error.retry_after, 40s);
+    EXPECT_EQ(asked.requests.size(), 1U);
+    EXPECT_LT(clock_.monotonic(), 1s);
+}
+
+// A server that breaks down, or a proxy before it, may have stored the object all the same.
+TEST_F(KubeClientTest, failed_create_is_unknown_unless_it_was_refused_before_it_began) {
+    Response (*answer)() = nullptr;
+    auto& asked = script([&answer](const Request&, int) { return answer(); });
+    const auto ask = [this] { return run(client_->create(Context(), known("pods"), JsonObject())).error(); };
+    for (auto* each : {+[] { return status_of(500, "InternalError"); },
+                       +[] { return status_of(504, "Timeout", R"(,"details":{"retryAfterSeconds":1})"); },
+                       +[] { return Response(502, "text/html", "bad gateway"); },
+                       +[] { return Response(503, "text/html", "no upstream"); }}) {
+        answer = each;
+        const auto before = asked.requests.size();
+        const auto error = ask();
+        EXPECT_EQ(error.kind, base::ErrorKind::unknown_outcome) << error.chain();
+        EXPECT_EQ(asked.requests.size(), before + 1) << error.chain();
+        // What can be repeated has no unknown outcome.
+        EXPECT_EQ(run(client_->get(Context(), known("pods"), "a", "b")).error().kind,
+                  base::ErrorKind::unavailable);
+    }
+    answer = [] {
+        auto response = status_of(503, "ServiceUnavailable");
+        response.headers.set("Retry-After", "1");
+        return response;
+    };
+    const auto before = asked.requests.size();
+    EXPECT_EQ(ask().kind, base::ErrorKind::unavailable);
+    EXPECT_EQ(asked.requests.size(), before + 4);
+    answer = [] {
+        return json(500, R"({"kind":"Status","reason":"InternalError","code":500,
+            "message":"Internal error occurred: failed calling webhook \"a.b\": EOF"})");
+    };
+    EXPECT_EQ(ask().kind, base::ErrorKind::unavailable);
 }
 
 TEST_F(KubeClientTest, unreachable_server_says_why_after_some_attempts) {

@@ -48,6 +48,7 @@ ClusterCache::ClusterCache(boost::asio::any_io_executor executor, rt::Clock& clo
         InformerOptions options;
         options.resource = known_resource(kPlurals.at(i)).value();
         options.list.max_items = kObjects;
+        if (kPlurals.at(i) == std::string_view("events")) options.silence = InformerOptions::kBeyondWatch;
         informers_.push_back(
             std::make_unique<Informer>(executor, *client_, clock, *tables_.at(i), std::move(options)));
     }
@@ -57,6 +58,7 @@ ClusterCache::~ClusterCache() = default;
 Task<Freshness> ClusterCache::need(std::vector<Cached> kinds, base::Duration limit) {
     used_at_ = clock_.monotonic();
     const auto deadline = used_at_ + limit;
+    const auto patience = used_at_ + std::min<base::Duration>(limit, kLookAgain);
     Freshness found;
     if (stopped_) {
         found.complete = false;
@@ -70,14 +72,15 @@ Task<Freshness> ClusterCache::need(std::vector<Cached> kinds, base::Duration lim
         started_[i] = true;
         informers_[i]->start();
     }
+    // All of them at the same time: the waits below are one wait.
+    for (const auto kind : kinds) informer(kind).hurry();
     for (const auto kind : kinds) {
         auto& each = informer(kind);
-        const auto left = deadline - clock_.monotonic();
         base::Result<void> waited = base::ok();
         if (!each.is_ready()) {
-            waited = co_await each.wait_ready(left);
+            waited = co_await each.wait_ready(deadline - clock_.monotonic());
         } else if (each.error(kSilentOutage) != nullptr) {
-            waited = co_await each.look_again(std::min<base::Duration>(left, kLookAgain));
+            waited = co_await each.look_again(patience - clock_.monotonic());
         }
         if (!waited.has_value() && waited.error().kind == base::ErrorKind::cancelled) {
             co_return std::move(waited).error();

@@ -8,6 +8,7 @@ namespace instantstart::kube {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::awaitable;
 using testing::json;
 using testing::KubeTest;
 using testing::Request;
@@ -90,6 +91,48 @@ TEST_F(CachesTest, other_client_is_another_cluster) {
     pass(1s);
     EXPECT_FALSE(need(former, {Cached::pods}).complete);
     EXPECT_EQ(caches_.size(), 1U);
+}
+
+awaitable<Response> silence(rt::Clock& clock) {
+    const auto slept = co_await clock.sleep(1h);
+    co_return Response(slept.has_value() ? 200 : 500);
+}
+
+TEST_F(CachesTest, all_kinds_are_waited_for_together) {
+    const std::vector<Cached> all = {Cached::nodes, Cached::pods, Cached::events};
+    const auto cache = caches_.of("demo", shared_);
+    EXPECT_TRUE(need(cache, all).complete);
+    pass(10s);
+    // A server that takes requests and answers none.
+    network_.kill("kube:443");
+    serve([this](Context, Request) { return silence(clock_); });
+    pass(3min);
+    for (int i = 0; i < 20; ++i) {
+        const auto before = clock_.monotonic();
+        const auto found = need(cache, all);
+        EXPECT_TRUE(found.complete);
+        EXPECT_TRUE(found.problem.has_value());
+        EXPECT_LE(clock_.monotonic() - before, 1s);
+        pass(700ms);
+    }
+}
+
+// API servers do not keep events in their watch cache, so no bookmark comes while nothing happens.
+TEST_F(CachesTest, quiet_events_are_followed_without_a_list) {
+    server_.before = [](const Request& request) -> std::optional<Response> {
+        if (request.path().ends_with("/events")) return std::nullopt;
+        if (request.parameter("watch")) return testing::lines({});
+        return json(200, R"({"kind":"List","metadata":{"resourceVersion":"1"},"items":[]})");
+    };
+    const auto cache = caches_.of("demo", shared_);
+    EXPECT_TRUE(need(cache, {Cached::events}).complete);
+    for (int i = 0; i < 3; ++i) {
+        pass(3min);
+        server_.end_watches();
+    }
+    const auto& events = cache->informer(Cached::events);
+    EXPECT_EQ(events.lists(), 1U);
+    EXPECT_EQ(events.watches(), 3U);  // as many as the server has ended
 }
 
 TEST_F(CachesTest, need_ends_with_its_limit_or_the_reason) {

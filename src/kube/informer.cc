@@ -18,7 +18,6 @@ constexpr auto kShortestWatch = 240s, kLongestWatch = 360s;
 // A watch that ended sooner is no proof that the server is well.
 constexpr auto kHealthyWatch = 5s;
 constexpr int kSilentWatches = 2;
-constexpr auto kHurryGap = 250ms;
 constexpr int kListRounds = 3;
 // A server may end pages early, but not for ever.
 constexpr std::size_t kMorePages = 1000;
@@ -66,6 +65,7 @@ Task<void> Informer::wait_ready(base::Duration limit) {
     const auto failures = failures_, attempts = attempts_;
     const bool failed_before = error_.has_value();
     while (!ready_) {
+        if (has_tried()) co_return *error_;
         const bool news = failures_ != failures && (!failed_before || failed_attempt_ > attempts);
         if (news && error_) co_return *error_;
         if (clock_.monotonic() >= deadline) {
@@ -79,7 +79,7 @@ Task<void> Informer::wait_ready(base::Duration limit) {
 Task<void> Informer::look_again(base::Duration limit) {
     const auto deadline = clock_.monotonic() + limit;
     const auto attempts = attempts_;
-    while (error_ && failed_attempt_ <= attempts && clock_.monotonic() < deadline) {
+    while (error_ && failed_attempt_ <= attempts && !has_tried() && clock_.monotonic() < deadline) {
         CO_CHECK_OK(co_await wait_a_moment(deadline));
     }
     co_return base::ok();
@@ -87,15 +87,19 @@ Task<void> Informer::look_again(base::Duration limit) {
 
 Task<void> Informer::wait_a_moment(base::Duration deadline) {
     hurry();
-    const auto moment = std::min<base::Duration>(kHurryGap, deadline - clock_.monotonic());
+    const auto moment = std::min<base::Duration>(kFirstHurryGap, deadline - clock_.monotonic());
     auto waited = co_await changed_.wait_for(clock_, moment);
     if (!waited.has_value() && waited.error().kind == base::ErrorKind::cancelled) co_return std::move(waited);
     co_return base::ok();
 }
 
-void Informer::hurry() {
+bool Informer::may_hurry() const {
     const auto now = clock_.monotonic();
-    if (error_ && now >= not_before_ && now - tried_at_ >= kHurryGap) hurried_.notify_all();
+    return now >= not_before_ && now - tried_at_ >= hurry_gap_;
+}
+
+void Informer::hurry() {
+    if (error_ && !trying_ && may_hurry()) hurried_.notify_all();
 }
 
 const base::Error* Informer::error(base::Duration longer_than) const {
@@ -122,7 +126,10 @@ Task<void> Informer::run() {
     while (true) {
         tried_at_ = clock_.monotonic();
         ++attempts_;
+        trying_ = true;
+        const auto watches = watches_;
         auto went = co_await round();
+        trying_ = false;
         const auto now = clock_.monotonic();
         base::Duration pause{};
         if (!went.has_value()) {
@@ -136,10 +143,15 @@ Task<void> Informer::run() {
             if (problem.code != "Expired") note(std::move(problem));
         }
         // A server that ends every watch at once must not be asked in a tight loop.
-        if (now - tried_at_ > kHealthyWatch) backoff.reset();
-        if (went.has_value() && now - tried_at_ > kHealthyWatch) continue;
+        const bool healthy = watches_ > watches && now - tried_at_ > kHealthyWatch;
+        if (healthy) {
+            backoff.reset();
+            hurry_gap_ = kFirstHurryGap;
+        }
+        if (went.has_value() && healthy) continue;
         pause = std::max(pause, backoff.next(clock_));
         auto hurried = co_await hurried_.wait_for(clock_, pause);
+        if (hurried.has_value()) hurry_gap_ = std::min(hurry_gap_ * 2, kLongestHurryGap);
         if (!hurried.has_value() && hurried.error().kind == base::ErrorKind::cancelled) {
             co_return std::move(hurried);
         }

@@ -27,8 +27,11 @@ struct InformerOptions {
     ListOptions list;  // page_size objects a page, max_items in all
     // Between attempts while the server cannot be reached.
     base::Duration longest_pause = std::chrono::seconds(30);
-    // API servers send a bookmark about every minute: what is silent for longer than two is dead.
+    // API servers send a bookmark about every minute: what is silent for longer than two is dead. Not so for
+    // events, which they do not keep in their watch cache: such a watch may be silent until it ends.
     base::Duration silence = std::chrono::seconds(150);
+    // Longer than any watch is asked to last.
+    static constexpr auto kBeyondWatch = std::chrono::seconds(390);
 };
 
 class Informer {
@@ -42,11 +45,17 @@ public:
 
     // True once the first list has come in; what was read then stays readable while the server is away.
     bool is_ready() const { return ready_; }
-    // Until it is ready: the error of an attempt that failed meanwhile, code "deadline" after `limit`.
-    // Whoever waits makes it try at once, but for the pauses that the server has asked for.
+    // Readers make an informer in trouble try at once, but for the pauses that the server has asked for, and
+    // less often the longer it lasts: every kLongestHurryGap at last. Who asks in between is told the latest
+    // error.
+    static constexpr base::Duration kFirstHurryGap = std::chrono::milliseconds(250);
+    static constexpr base::Duration kLongestHurryGap = std::chrono::seconds(4);
+    void hurry();
+    // Until it is ready: the error of an attempt that failed meanwhile or just before, code "deadline" after
+    // `limit`.
     Task<void> wait_ready(base::Duration limit);
-    // Where there is an error: until an attempt has been made that began after this question, so that what is
-    // told is not yesterday's. At most `limit`; only cancelled is an error.
+    // Where there is an error: until another attempt has been made, so that what is told is not yesterday's.
+    // At most `limit`; only cancelled is an error.
     Task<void> look_again(base::Duration limit);
     // Told after every change of the table, of readiness and of the error.
     rt::Event& changed() { return changed_; }
@@ -69,7 +78,9 @@ private:
     Task<void> follow();
     // Until something has changed, a moment at most, making it try where it waits.
     Task<void> wait_a_moment(base::Duration deadline);
-    void hurry();
+    bool may_hurry() const;
+    // Whether the error is as new as it can be had.
+    bool has_tried() const { return error_ && !trying_ && !may_hurry(); }
     void note(base::Error problem);
     void note_success();
 
@@ -78,14 +89,15 @@ private:
     Table& table_;
     InformerOptions options_;
     std::string resource_version_;  // "" means that a list is needed
-    bool ready_ = false;
+    bool ready_ = false, trying_ = false;
     int silent_watches_ = 0;            // in a row, that ended without a word
     std::uint64_t attempts_ = 0;        // begun
     std::uint64_t failed_attempt_ = 0;  // the last that failed, counted from 1
     std::uint64_t failures_ = 0, lists_ = 0, watches_ = 0, events_ = 0;
     std::optional<base::Error> error_;
     base::Duration failing_since_{}, tried_at_{};
-    base::Duration not_before_{};  // a pause that the server has asked for
+    base::Duration not_before_{};                // a pause that the server has asked for
+    base::Duration hurry_gap_ = kFirstHurryGap;  // from the last attempt to one that a reader may ask for
     rt::Event changed_, hurried_;
     rt::TaskGroup tasks_;
 };

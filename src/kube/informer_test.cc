@@ -211,7 +211,37 @@ TEST_F(InformerTest, refusal_is_told_to_who_waits_and_tried_again_for_the_next) 
     server_.before = [](const Request&) { return std::optional(status_of(401, "Unauthorized")); };
     EXPECT_EQ(run(informer_->wait_ready(1s)).error().code, "Unauthorized");
     server_.before = nullptr;
+    pass(500ms);
     EXPECT_TRUE(run(informer_->wait_ready(1s)).has_value());
+}
+
+// A page that is looked at all the time must not keep a server in trouble from coming back.
+TEST_F(InformerTest, readers_ask_a_server_in_trouble_ever_less_often) {
+    server_.put("a");
+    start_ready();
+    pass(10s);
+    int asked = 0;
+    server_.before = [&](const Request&) -> std::optional<Response> {
+        ++asked;
+        return status_of(503, "ServiceUnavailable");
+    };
+    server_.end_watches(true);
+    pass(1s);
+    const auto look = [this] {
+        const auto before = clock_.monotonic();
+        EXPECT_TRUE(run(informer_->look_again(1s)).has_value());
+        EXPECT_LE(clock_.monotonic() - before, 1s);
+    };
+    for (int i = 0; i < 600; ++i) {
+        look();
+        pass(100ms);
+    }
+    EXPECT_GE(asked, 60 / 4);  // more often than its own pauses of up to 30 s
+    EXPECT_LE(asked, 60 / 4 + 10);
+    server_.before = nullptr;
+    pass(Informer::kLongestHurryGap);
+    look();
+    EXPECT_EQ(informer_->error(0s), nullptr);
 }
 
 TEST_F(InformerTest, list_without_end_or_beyond_the_limit_is_refused) {

@@ -55,7 +55,10 @@ Task<http::Response> call_service(Client& client, Context context, ServiceTarget
     const auto url = "/api/v1/namespaces/" + base::percent_encode(target.ns) + "/services/" + scheme +
                      base::percent_encode(target.name) + ":" + base::percent_encode(target.port) + "/proxy/" +
                      path;
-    CO_TRY(auto response, co_await client.raw(context, std::move(method), url, std::move(body), stream));
+    http::Headers headers;
+    headers.add("Accept", stream ? "text/event-stream, */*" : "application/json, */*");
+    CO_TRY(auto response,
+           co_await client.raw(context, std::move(method), url, std::move(headers), std::move(body), stream));
     if (!may_be_refusal(response)) co_return std::move(response);
     CO_CHECK_OK(co_await gather(response));
     const auto parsed = base::parse_json(response.body, 64);

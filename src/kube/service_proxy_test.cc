@@ -51,6 +51,30 @@ TEST_F(ServiceProxyTest, server_sent_events_come_one_by_one) {
     EXPECT_FALSE(run(response.stream->read()).value().has_value());
 }
 
+// As a service does that looks at what its caller can read.
+Response negotiated(const Request& request) {
+    const auto accepted = request.headers.get("Accept");
+    const auto takes = [&accepted](const char* type) { return accepted.find(type) != std::string::npos; };
+    const bool streams = request.body.find("stream") != std::string::npos;
+    if (streams && takes("text/event-stream")) return lines({"data: a\n\n"});
+    if (!streams && (takes("text/plain") || takes("*/*"))) return {200, "text/plain", "up 1\n"};
+    return {406, "text/plain", "not acceptable"};
+}
+
+TEST_F(ServiceProxyTest, a_service_that_negotiates_is_told_what_is_read) {
+    auto& asked = script([](const Request& request, int) { return negotiated(request); });
+    auto streamed =
+        run(call_service(*client_, Context(), target(), "POST", "/v1/chat", R"({"stream":true})", true))
+            .value();
+    EXPECT_EQ(streamed.status, 200);
+    EXPECT_EQ(run(streamed.stream->read()).value(), "data: a\n\n");
+    EXPECT_EQ(asked.requests[0].headers.get("Content-Type"), "application/json");
+    const auto metrics =
+        run(call_service(*client_, Context(), target(), "GET", "/metrics", "", false)).value();
+    EXPECT_EQ(metrics.status, 200);
+    EXPECT_EQ(metrics.body, "up 1\n");
+}
+
 TEST_F(ServiceProxyTest, refusals_of_the_api_server_say_what_is_missing) {
     Response (*answer)() = nullptr;
     script([&answer](const Request&, int) { return answer(); });
@@ -91,6 +115,9 @@ TEST(Refusals, are_told_in_the_users_words) {
          ErrorKind::unavailable, "ConversionFailed", "versions"},
         {422, R"(ValidatingAdmissionPolicy 'p' with binding 'b' denied request: denied the request)",
          ErrorKind::invalid, "AdmissionDenied", "policy"},
+        {500,
+         R"(failed to create typed patch object (ns/a; x/v1, Kind=A): .spec.size: expected numeric (int or float), got string)",
+         ErrorKind::invalid, "Invalid", "another type"},
         {403, R"(pods \"a\" is forbidden: exceeded quota: q, requested: cpu=1)", ErrorKind::conflict,
          "QuotaExceeded", "ResourceQuota"},
         {403, R"(pods \"a\" is forbidden: violates PodSecurity \"restricted:latest\": x)", ErrorKind::invalid,

@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using base::ErrorKind;
 
 constexpr auto kTokenLife = 10min;  // tokens of EKS live 15
+// What a server asks to wait for longer is the caller's to wait for.
 constexpr auto kLongestRetryAfter = 10s;
 constexpr std::size_t kMaxErrorBody = 256U << 10U;
 
@@ -24,8 +25,11 @@ bool is_passing(const base::Error& error, bool repeatable) {
     return error.kind == ErrorKind::unknown_outcome && repeatable;
 }
 
-bool asks_to_wait(const http::Response& response) {
-    return response.status == 429 || response.status == 503;
+// Whether an answer asks to come again. A 503 may be a proxy's word for a request that was lost behind it;
+// with a Retry-After it is the API server's own, given before it began.
+bool asks_to_wait(const http::Response& response, bool repeatable) {
+    if (response.status == 429) return true;
+    return response.status == 503 && (repeatable || response.headers.has("Retry-After"));
 }
 
 Task<std::string> collect(std::unique_ptr<http::BodyStream> stream) {
@@ -75,7 +79,8 @@ Task<http::Response> ApiServer::once(Context context, Call call, bool fresh_toke
     request.port = url_.port;
     request.target = prefix_ + call.target;
     request.body = std::move(call.body);
-    request.headers.add("Accept", "application/json");
+    request.headers = std::move(call.headers);
+    if (!request.headers.has("Accept")) request.headers.add("Accept", "application/json");
     request.headers.add("User-Agent", "instantstart/" INSTANTSTART_VERSION);
     if (!call.content_type.empty()) request.headers.add("Content-Type", std::move(call.content_type));
     if (!bearer.empty()) request.headers.add("Authorization", "Bearer " + bearer);
@@ -122,11 +127,10 @@ Task<http::Response> ApiServer::send(Context context, Call call) {
             fresh = true;
             continue;
         }
-        if (call.patient_on_503 && asks_to_wait(*answer) && attempt < call.attempts) {
+        if (call.patient_on_503 && asks_to_wait(*answer, call.repeatable) && attempt < call.attempts) {
             const auto told = error_of(answer->status, "", answer->headers.get("Retry-After")).retry_after;
-            const base::Duration wait =
-                told ? std::min<base::Duration>(*told, kLongestRetryAfter) : backoff.next(clock_);
-            CO_TRY(const bool again, co_await pause(context, wait));
+            if (told && *told > kLongestRetryAfter) co_return answer;
+            CO_TRY(const bool again, co_await pause(context, told ? *told : backoff.next(clock_)));
             if (again) continue;
         }
         co_return answer;
@@ -134,13 +138,16 @@ Task<http::Response> ApiServer::send(Context context, Call call) {
 }
 
 Task<http::Response> ApiServer::send_ok(Context context, Call call) {
+    const bool repeatable = call.repeatable;
     CO_TRY(auto response, co_await send(context, std::move(call)));
     if (response.status < 400) co_return std::move(response);
     if (response.stream) {
         auto body = co_await collect(std::move(response.stream));
         if (body.has_value()) response.body = std::move(*body);
     }
-    co_return error_of(response.status, response.body, response.headers.get("Retry-After"));
+    auto error = error_of(response.status, response.body, response.headers.get("Retry-After"));
+    if (!repeatable && may_have_been_done(error, response.status)) error.kind = ErrorKind::unknown_outcome;
+    co_return error;
 }
 
 Task<JsonObject> ApiServer::json(Context context, Call call) {

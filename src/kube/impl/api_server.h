@@ -14,10 +14,12 @@ struct Call {
     std::string method = "GET";
     std::string target;  // without the endpoint's own prefix
     std::string body, content_type;
+    http::Headers headers;  // more than those that every call has
     bool stream = false;
-    bool repeatable = true;      // may be sent again when the answer was lost
-    bool patient_on_503 = true;  // 429 and 503 are waited out and tried again
-    int attempts = 4;            // where no answer comes, or one that asks to wait
+    bool repeatable = true;  // may be sent again when the answer was lost
+    bool patient_on_503 =
+        true;          // 429 and 503 are waited out and tried again, where nothing can be done twice
+    int attempts = 4;  // where no answer comes, or one that asks to wait
     base::Duration timeout = std::chrono::seconds(60);
     base::Duration read_timeout = std::chrono::seconds(330);
 };

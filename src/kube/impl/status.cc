@@ -74,7 +74,7 @@ struct Refusal {
     std::string_view code;
     std::string_view hint;  // %s is what the message has in its first quotation marks
 };
-constexpr std::array<Refusal, 8> kRefusals = {{
+constexpr std::array<Refusal, 9> kRefusals = {{
     {"failed calling webhook", ErrorKind::unavailable, "WebhookUnavailable",
      "The cluster asks the webhook %s about every such object, and it does not answer. See whether the pods "
      "of the operator that brings it are running; they may be waiting for nodes."},
@@ -87,6 +87,10 @@ constexpr std::array<Refusal, 8> kRefusals = {{
     {"denied the request", ErrorKind::invalid, "AdmissionDenied",
      "An admission policy of the cluster refuses this object. Change what the message names, or have the "
      "policy's owner allow it."},
+    // Server-side apply answers so where a value is of another type than the kind's definition says.
+    {"failed to create typed patch object", ErrorKind::invalid, "Invalid",
+     "The cluster's definition of this kind has another type there: see whether the operator's version "
+     "fits."},
     {"exceeded quota", ErrorKind::conflict, "QuotaExceeded",
      "The namespace has a ResourceQuota that this would exceed. Remove what is not needed there, or raise "
      "the quota."},
@@ -170,6 +174,13 @@ base::Error error_of(int http_status, const std::string& body, std::string retry
         error.retry_after = std::chrono::seconds(std::min(seconds, 3600));
     }
     return error;
+}
+
+bool may_have_been_done(const base::Error& error, int http_status) {
+    // The webhooks of admission are asked before anything is stored. A 503 with a Retry-After was given
+    // before the server began.
+    if (error.code == "WebhookUnavailable") return false;
+    return http_status >= 500 && !(http_status == 503 && error.retry_after);
 }
 
 base::Error error_of_status(const JsonObject& status) {
