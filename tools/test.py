@@ -159,7 +159,8 @@ def suites_of_release():
 def suites_of_kubernetes():
     """After the others: what their twins' journals kept of the objects that were applied is judged by a real API server."""
     python = str(ROOT / ".venv/bin/python")
-    return commands([("conformance of two API servers", [python, "tests/conformance/run.py", "build/release/instantstart"]),
+    return commands([("our client and a real API server", [python, "tests/conformance/client.py", "build/release/kube_driver"]),
+                     ("conformance of two API servers", [python, "tests/conformance/run.py", "build/release/instantstart"]),
                      ("what we emit is accepted", [python, "tests/conformance/emitted.py", "build/release/cases_test", "build/release/instantstart", "build/test-logs/emitted"])])
 
 
@@ -177,7 +178,7 @@ def simulations():
 
 def everything():
     results = []
-    if not build("release", "instantstart", "sim_test", "cases_test"):
+    if not build("release", "instantstart", "sim_test", "cases_test", "kube_driver"):
         return [(0, 1)]
     shutil.rmtree(ROOT / "build/test-logs/emitted", ignore_errors=True)  # what these suites apply is gathered anew
     results += run_side_by_side(suites_of_release())

@@ -148,14 +148,27 @@ def ready_line(process, seconds):
 
 class RealServer(Server):
     def __init__(self):
-        folder = tempfile.mkdtemp(prefix="conformance-apiserver-")
-        os.makedirs(ROOT / "build/test-logs", exist_ok=True)
-        log = open(ROOT / "build/test-logs/kube-apiserver.log", "w")
-        self.process = subprocess.Popen([str(PEERS / "kube-apiserver"), "--data", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-        atexit.register(self.process.kill)
-        ready = ready_line(self.process, 240)
+        self.data = tempfile.mkdtemp(prefix="conformance-apiserver-")
+        self.port, self.local = 0, threading.local()
+        atexit.register(self.kill)
+        ready = self.start()
         self.reader_token, self.version = ready["reader_token"], ready["version"]
         super().__init__("real", ready["url"], ready["ca"], ready["token"])
+
+    def start(self):
+        """For the first time, or again after kill(): the same address, the same objects."""
+        os.makedirs(ROOT / "build/test-logs", exist_ok=True)
+        log = open(ROOT / "build/test-logs/kube-apiserver.log", "a" if self.port else "w")
+        self.process = subprocess.Popen([str(PEERS / "kube-apiserver"), "--data", self.data, "--port", str(self.port)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        return ready_line(self.process, 240)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        if connection := getattr(self.local, "connection", None):
+            connection.close()
+            self.local.connection = None
 
     def compact(self):
         self.process.stdin.write("compact\n")

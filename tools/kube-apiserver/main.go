@@ -2,11 +2,12 @@
 // without which deleting does not end (garbage collection, namespaces, service accounts), in one process on free ports of
 // the loopback address.
 //
-//	kube-apiserver --data DIR
+//	kube-apiserver --data DIR [--port PORT]
 //
 // prints one line of JSON when it answers, {"event":"ready","url":…,"ca":FILE,"token":…,"reader_token":…}, and ends when its
 // standard input does. A line "compact" on standard input forgets all past revisions, as etcd does in time, and is answered by
-// {"event":"compacted","revision":…}.
+// {"event":"compacted","revision":…}. Killed and started again with the same folder and port it is the same server after a
+// restart.
 package main
 
 import (
@@ -29,19 +30,20 @@ const (
 )
 
 func main() {
+	port := flag.Int("port", 0, "the API server's port; 0: any that is free")
 	data := flag.String("data", "", "folder for etcd's data, certificates and keys; made where it is missing")
 	flag.Parse()
 	if *data == "" || flag.NArg() != 0 {
-		fmt.Fprintln(os.Stderr, "usage: kube-apiserver --data DIR")
+		fmt.Fprintln(os.Stderr, "usage: kube-apiserver --data DIR [--port PORT]")
 		os.Exit(2)
 	}
-	if err := run(*data); err != nil {
+	if err := run(*data, *port); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(data string) error {
+func run(data string, port int) error {
 	klog.LogToStderr(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -53,7 +55,7 @@ func run(data string) error {
 		return fmt.Errorf("etcd: %w", err)
 	}
 	defer store.close()
-	server, err := startServer(ctx, data, store.url)
+	server, err := startServer(ctx, data, store.url, port)
 	if err != nil {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}

@@ -32,8 +32,8 @@ type apiServer struct {
 }
 
 // startServer starts kube-apiserver with its usual admission and RBAC, and returns when it says that it is ready.
-func startServer(ctx context.Context, data, etcdURL string) (*apiServer, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func startServer(ctx context.Context, data, etcdURL string, port int) (*apiServer, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, err
 	}
