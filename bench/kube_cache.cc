@@ -51,7 +51,9 @@ rt::Task<void> measure(kube::Caches& caches, std::shared_ptr<kube::Client> clien
     kube::Freshness freshness;
     do {
         CO_TRY(freshness, co_await cache->need(kinds, 10min));
-        if (freshness.problem) std::cerr << freshness.problem->chain() << "\n";
+        if (!freshness.problem) continue;
+        std::cerr << freshness.problem->chain() << "\n";
+        CO_CHECK_OK(co_await clock.sleep(100ms));
     } while (!freshness.complete);
     const auto seconds = std::chrono::duration<double>(clock.monotonic() - began).count();
     const auto used = cpu_seconds();
