@@ -117,7 +117,7 @@ TEST(Refusals, are_told_in_the_users_words) {
          ErrorKind::invalid, "AdmissionDenied", "policy"},
         {500,
          R"(failed to create typed patch object (ns/a; x/v1, Kind=A): .spec.size: expected numeric (int or float), got string)",
-         ErrorKind::invalid, "Invalid", "another type"},
+         ErrorKind::invalid, "Invalid", "another version"},
         {403, R"(pods \"a\" is forbidden: exceeded quota: q, requested: cpu=1)", ErrorKind::conflict,
          "QuotaExceeded", "ResourceQuota"},
         {403, R"(pods \"a\" is forbidden: violates PodSecurity \"restricted:latest\": x)", ErrorKind::invalid,

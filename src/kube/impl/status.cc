@@ -87,10 +87,11 @@ constexpr std::array<Refusal, 9> kRefusals = {{
     {"denied the request", ErrorKind::invalid, "AdmissionDenied",
      "An admission policy of the cluster refuses this object. Change what the message names, or have the "
      "policy's owner allow it."},
-    // Server-side apply answers so where a value is of another type than the kind's definition says.
+    // Server-side apply answers so, with a 500, where the kind's definition has another type or no such
+    // field.
     {"failed to create typed patch object", ErrorKind::invalid, "Invalid",
-     "The cluster's definition of this kind has another type there: see whether the operator's version "
-     "fits."},
+     "The definition of this kind in the cluster does not allow that: its operator may be of another "
+     "version."},
     {"exceeded quota", ErrorKind::conflict, "QuotaExceeded",
      "The namespace has a ResourceQuota that this would exceed. Remove what is not needed there, or raise "
      "the quota."},
