@@ -4,6 +4,9 @@
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
 #include "domain/names.h"
+#include "flows/features/desired.h"
+#include "flows/features/mlflow.h"
+#include "flows/features/prometheus.h"
 
 namespace instantstart::app {
 
@@ -82,6 +85,40 @@ Task<std::string> given_vpc(Call call, Target target) {
     co_return ours ? std::string() : id;
 }
 
+// What features had AWS keep beside the cluster, by name. A region may have no Prometheus: then its name
+// cannot be resolved, and the deletion goes on without it.
+Task<std::vector<std::string>> managed_losses(Call call, JsonObject& params) {
+    flows::StepCall look;
+    look.context = call.context;
+    look.params = params;
+    auto& clusters = call.services->clusters;
+    std::vector<std::string> list;
+    CO_TRY(auto mlflow, co_await flows::mlflow_made(clusters, look));
+    for (const auto& row : mlflow) {
+        const bool server = base::get_string(row, "kind") == "tracking_server";
+        list.push_back((server ? "MLflow tracking server " : "MLflow app ") +
+                       domain::clean_text(base::get_string(row, "name"), 200) +
+                       " with all experiments, runs and registered models");
+    }
+    auto workspaces = co_await flows::workspaces_made(clusters, look);
+    if (!workspaces && workspaces.error().code == "dns") {
+        params["prometheus_unseen"] =
+            "Prometheus workspaces could not be looked up: " + workspaces.error().message;
+        co_return list;
+    }
+    CO_TRY(auto rows, std::move(workspaces));
+    for (const auto& row : rows)
+        list.push_back("Prometheus workspace " + base::get_string(row, "id") + " with all its metrics");
+    co_return list;
+}
+
+// The workspace that observability was told to write into; it stays.
+Task<std::string> given_workspace(Call call, std::string cluster) {
+    CO_TRY(auto desired, co_await flows::desired_features(call.services->clusters, call.context, cluster));
+    if (!base::get_bool(desired, "observability.enabled")) co_return std::string();
+    co_return base::get_string(desired, "observability.workspace_arn");
+}
+
 Task<Plan> plan(Call call, ClusterDelete input) {
     CO_TRY(auto target, co_await target_or_leftovers(call, input.cluster));
     CO_TRY(auto params, co_await base_params(call, target));
@@ -92,14 +129,23 @@ Task<Plan> plan(Call call, ClusterDelete input) {
         params["last_operation_ended"] = ended;
     CO_TRY(const auto vpc, co_await given_vpc(call, target));
     if (!vpc.empty()) params["kept_vpc"] = vpc;
+    CO_TRY(const auto workspace, co_await given_workspace(call, target.ref.name));
+    if (!workspace.empty()) params["kept_workspace"] = workspace;
+    auto removes = losses(target, buckets);
+    CO_TRY(auto managed, co_await managed_losses(call, params));
+    removes.insert(removes.end(), managed.begin(), managed.end());
     Plan made;
     made.resource = "cluster/" + target.ref.name;
     made.covers_children = true;
     made.flow = "cluster_delete";
-    made.flow_params = std::move(params);
-    made.removes = losses(target, buckets);
+    made.removes = std::move(removes);
     made.confirm_value = input.cluster;
     made.warnings.emplace_back("CloudWatch log groups are kept");
+    if (!workspace.empty())
+        made.warnings.push_back("Prometheus workspace " + workspace + " is kept: it was given");
+    if (const auto unseen = base::get_string(params, "prometheus_unseen"); !unseen.empty())
+        made.warnings.push_back(unseen);
+    made.flow_params = std::move(params);
     co_return made;
 }
 

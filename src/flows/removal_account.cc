@@ -242,6 +242,11 @@ Task<Observation> observe_leftovers(Clusters& env, StepCall call, JsonObject) {
     }
     const auto vpc = base::get_string(call.params, "kept_vpc");
     if (!vpc.empty()) kept.emplace_back("VPC " + vpc + " with its subnets was given, not made here");
+    const auto workspace = base::get_string(call.params, "kept_workspace");
+    if (!workspace.empty())
+        kept.emplace_back("Prometheus workspace " + workspace + " was given, not made here");
+    const auto unseen = base::get_string(call.params, "prometheus_unseen");
+    if (!unseen.empty()) kept.emplace_back(unseen);
     CO_CHECK_OK(co_await forget_features(env, call.context, cluster_of(call)));
     CO_CHECK_OK(co_await env.forget_active(call.context, cluster_of(call)));
     if (base::get_bool(call.params, "imported")) {
@@ -263,19 +268,21 @@ void add_account_gone(Steps& steps) {
     steps.add(Row("oidc_provider_removed", "Delete OIDC provider", {"eks_removed"})
                   .does(&observe_providers, &act_providers)
                   .as("delete"));
-    add_roles_gone(steps, "roles_removed", {"eks_removed", "hyperpod_removed"}, "");
-    steps.add(Row("bucket_removed", "Delete the bucket where it holds only our own", {"hyperpod_removed"})
+    // MLflow works with a role of ours and writes into the bucket as long as it is there.
+    add_roles_gone(steps, "roles_removed", {"eks_removed", "hyperpod_removed", "mlflow_removed"}, "");
+    steps.add(Row("bucket_removed", "Delete the bucket where it holds only our own",
+                  {"hyperpod_removed", "mlflow_removed"})
                   .does(&observe_bucket_gone, &act_bucket_gone)
                   .as("delete"));
     steps.add(Row("tls_bucket_removed", "Delete the bucket of certificates", {"eks_removed"})
                   .does(&observe_bucket_gone, &act_bucket_gone)
                   .with({{"prefix", "hyperpod-tls-"}})
                   .as("delete"));
-    steps.add(
-        Row("leftovers", "Say what is kept",
-            {"vpc_removed", "oidc_provider_removed", "roles_removed", "bucket_removed", "tls_bucket_removed"})
-            .does(&observe_leftovers, nullptr)
-            .as("check"));
+    steps.add(Row("leftovers", "Say what is kept",
+                  {"vpc_removed", "oidc_provider_removed", "roles_removed", "bucket_removed",
+                   "tls_bucket_removed", "prometheus_removed"})
+                  .does(&observe_leftovers, nullptr)
+                  .as("check"));
 }
 
 }  // namespace instantstart::flows

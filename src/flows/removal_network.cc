@@ -140,8 +140,8 @@ Task<JsonObject> act_interfaces(Clusters& env, StepCall call, JsonObject) {
     co_return JsonObject{};
 }
 
-// EC2 lists a new interface a moment late: the look at the interfaces may have missed one that is in the way now.
-// What can be deleted goes; the refusal stands, and the step comes again.
+// EC2 lists a new interface a moment late: the look at the interfaces may have missed one that is in the way
+// now. What can be deleted goes; the refusal stands, and the step comes again.
 Task<void> clear_way(Clusters& env, StepCall call, base::Error refusal) {
     if (refusal.code == "DependencyViolation") {
         auto cleared = co_await act_interfaces(env, std::move(call), {});

@@ -258,6 +258,7 @@ void add_cluster_removal(Steps& steps, const JsonObject&) {
     add_shown(steps);
     add_workloads_gone(steps);
     add_hyperpod_gone(steps, {"workloads_removed"});
+    add_managed_gone(steps);
     add_eks_gone(steps);
     add_network_gone(steps);
     add_account_gone(steps);

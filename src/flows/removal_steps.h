@@ -6,7 +6,8 @@
 
 namespace instantstart::flows {
 
-// params: cluster, eks_cluster, hyperpod_name, imported, delete_buckets, bucket.
+// params: cluster, eks_cluster, hyperpod_name, imported, delete_buckets, bucket; where they are known also
+// kept_vpc and kept_workspace (given ones) and prometheus_unseen (why no workspace can be looked for).
 void add_cluster_removal(Steps& steps, const JsonObject& params);
 void add_hyperpod_removal(Steps& steps);
 void add_import(Steps& steps, const JsonObject& params);
@@ -16,6 +17,7 @@ void add_hyperpod_gone(Steps& steps, std::vector<std::string> needs);
 void add_shown(Steps& steps);  // params: last_operation_ended (a time; absent where there was none)
 void add_workloads_gone(Steps& steps);
 void add_eks_gone(Steps& steps);
+void add_managed_gone(Steps& steps);  // MLflow and Prometheus workspaces
 void add_network_gone(Steps& steps);
 void add_roles_gone(Steps& steps, std::string id, std::vector<std::string> needs, std::string purpose);
 // A role with all that is attached to it; one that is gone already is as good.

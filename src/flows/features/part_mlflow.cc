@@ -100,18 +100,26 @@ Task<JsonObject> drop_server(Clusters& env, StepCall call, Part) {
 
 // --- apps
 
+// SageMaker's rows of the apps with our tags, or of those with one name alone.
+Task<JsonArray> own_apps(Clusters& env, StepCall call, std::string name) {
+    CO_TRY(auto rows, co_await env.aws().collect(call.context, "sagemaker", "ListMlflowApps", {}));
+    JsonArray own;
+    for (const auto& row : rows) {
+        if (!name.empty() && base::get_string(row, "Name") != name) continue;
+        if (base::get_string(row, "Status") == "Deleted") continue;
+        auto tagged = co_await is_ours(env, call, base::get_string(row, "Arn"));
+        if (!tagged && is_absent(tagged.error())) continue;
+        CO_TRY(const bool known, std::move(tagged));
+        if (known) own.push_back(row);
+    }
+    co_return own;
+}
+
 // SageMaker's description of the app that is ours; {} where there is none.
 Task<JsonObject> find_app(Clusters& env, StepCall call) {
-    CO_TRY(auto rows, co_await env.aws().collect(call.context, "sagemaker", "ListMlflowApps", {}));
+    CO_TRY(auto rows, co_await own_apps(env, call, mlflow_name(call)));
     for (const auto& row : rows) {
-        if (base::get_string(row, "Name") != mlflow_name(call)) continue;
-        if (base::get_string(row, "Status") == "Deleted") continue;
-        const auto arn = base::get_string(row, "Arn");
-        auto own = co_await is_ours(env, call, arn);
-        if (!own && is_absent(own.error())) continue;
-        CO_TRY(const bool known, std::move(own));
-        if (!known) continue;
-        JsonObject parameters{{"Arn", arn}};
+        JsonObject parameters{{"Arn", base::get_string(row, "Arn")}};
         auto answer =
             co_await env.aws().call(call.context, "sagemaker", "DescribeMlflowApp", std::move(parameters));
         if (!answer && is_absent(answer.error())) continue;
@@ -213,6 +221,29 @@ Task<JsonObject> mlflow_found(Clusters& env, StepCall call) {
                          {"arn", base::get_string(app, "Arn")},
                          {"status", status},
                          {"usable", status == "Created" || status == "Updated"}};
+}
+
+Task<JsonArray> mlflow_made(Clusters& env, StepCall call) {
+    JsonArray made_here;
+    CO_TRY(auto server, co_await describe_server(env, call));
+    const auto arn = base::get_string(server, "TrackingServerArn");
+    auto tagged = arn.empty() ? base::Result<bool>(false) : co_await is_ours(env, call, arn);
+    if (!tagged && is_absent(tagged.error())) tagged = false;
+    CO_TRY(const bool own, std::move(tagged));
+    if (own) {
+        made_here.push_back(JsonObject{{"kind", "tracking_server"},
+                                       {"name", mlflow_name(call)},
+                                       {"arn", arn},
+                                       {"status", base::get_string(server, "TrackingServerStatus")}});
+    }
+    CO_TRY(auto apps, co_await own_apps(env, call, ""));
+    for (const auto& app : apps) {
+        made_here.push_back(JsonObject{{"kind", "app"},
+                                       {"name", base::get_string(app, "Name")},
+                                       {"arn", base::get_string(app, "Arn")},
+                                       {"status", base::get_string(app, "Status")}});
+    }
+    co_return made_here;
 }
 
 }  // namespace instantstart::flows

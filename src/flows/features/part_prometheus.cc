@@ -29,19 +29,28 @@ Task<JsonObject> describe_workspace(Clusters& env, StepCall call, std::string id
     co_return std::move(answer).error();
 }
 
-// The workspace that metrics go to; {} where there is none. Aliases are not unique: our tags decide.
-Task<JsonObject> find_workspace(Clusters& env, StepCall call, std::string given) {
-    if (!given.empty()) co_return co_await describe_workspace(env, call, id_of_arn(given));
-    JsonObject parameters{{"alias", alias_of(call)}};
+// AMP's rows of the workspaces with our tags; all of them where the alias is "". Aliases are not unique.
+Task<JsonArray> own_workspaces(Clusters& env, StepCall call, std::string alias) {
+    JsonObject parameters;
+    if (!alias.empty()) parameters["alias"] = alias;
     CO_TRY(auto rows,
            co_await env.aws().collect(call.context, "amp", "ListWorkspaces", std::move(parameters)));
+    JsonArray own;
     for (const auto& row : rows) {
         const auto& tags = base::get_object(row, "tags");
-        const bool own = domain::tag_of(tags, domain::kTagCluster) == cluster_of(call) &&
-                         domain::tag_of(tags, domain::kTagRegion) == base::get_string(call.params, "region");
-        if (own) co_return co_await describe_workspace(env, call, base::get_string(row, "workspaceId"));
+        const bool ours = domain::tag_of(tags, domain::kTagCluster) == cluster_of(call) &&
+                          domain::tag_of(tags, domain::kTagRegion) == base::get_string(call.params, "region");
+        if (ours) own.push_back(row);
     }
-    co_return JsonObject{};
+    co_return own;
+}
+
+// The workspace that metrics go to; {} where there is none.
+Task<JsonObject> find_workspace(Clusters& env, StepCall call, std::string given) {
+    if (!given.empty()) co_return co_await describe_workspace(env, call, id_of_arn(given));
+    CO_TRY(auto rows, co_await own_workspaces(env, call, alias_of(call)));
+    if (rows.empty()) co_return JsonObject{};
+    co_return co_await describe_workspace(env, call, base::get_string(rows.front(), "workspaceId"));
 }
 
 Task<PartState> look_workspace(Clusters& env, StepCall call, Part part) {
@@ -128,6 +137,17 @@ PartKind observer_row() {
 Task<std::string> own_workspace(Clusters& env, StepCall call) {
     CO_TRY(auto workspace, co_await find_workspace(env, call, ""));
     co_return base::get_string(workspace, "arn");
+}
+
+Task<JsonArray> workspaces_made(Clusters& env, StepCall call) {
+    CO_TRY(auto rows, co_await own_workspaces(env, call, ""));
+    JsonArray made_here;
+    for (const auto& row : rows) {
+        made_here.push_back(JsonObject{{"id", base::get_string(row, "workspaceId")},
+                                       {"arn", base::get_string(row, "arn")},
+                                       {"status", base::get_string(row, "status.statusCode")}});
+    }
+    co_return made_here;
 }
 
 const PartKind& workspace_kind() {

@@ -12,5 +12,7 @@ const PartKind& observer_kind();
 
 // ARN of the workspace that was made for this cluster; "" where there is none.
 Task<std::string> own_workspace(Clusters& env, StepCall call);
+// All workspaces with our tags, however they stand: {id, arn, status}.
+Task<JsonArray> workspaces_made(Clusters& env, StepCall call);
 
 }  // namespace instantstart::flows
