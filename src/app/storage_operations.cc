@@ -55,6 +55,15 @@ std::string source_of(const JsonObject& storage) {
     return (source_key(storage) == "bucket" ? "bucket " : "file system ") + source_id(storage);
 }
 
+// Without its driver a bound claim mounts nowhere.
+Task<bool> has_driver(Call call, flows::ClusterRef ref, std::string kind) {
+    const std::string driver = kind == "fsx_lustre" ? "fsx_csi" : "s3_csi";
+    CO_TRY(auto row, co_await flows::component_state(call.services->clusters, call.context, ref.eks_name,
+                                                     call.services->aws.region(), driver));
+    const auto state = base::get_string(row, "state");
+    co_return state != "absent" && state != "failed";
+}
+
 Task<Plan> plan_create(Call call, StorageCreate input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto params, co_await base_params(call, target));
@@ -78,8 +87,9 @@ Task<Plan> plan_create(Call call, StorageCreate input) {
             co_return base::conflict_error("already_exists", "a storage \"" + input.name + "\" on " +
                                                                  source_of(*existing) + " exists already")
                 .with_hint("Choose another name, or delete that storage first.");
-        made.no_change =
-            base::get_string(*existing, "status") == "Bound" && base::get_array(storage, "rules").empty();
+        CO_TRY(const bool driven, co_await has_driver(call, target.ref, input.kind));
+        made.no_change = driven && base::get_string(*existing, "status") == "Bound" &&
+                         base::get_array(storage, "rules").empty();
         made.no_change_result = JsonObject{{"claim", input.name}, {source_key(storage), source_id(storage)}};
     }
     const auto& storage = base::get_object(params, "storage");

@@ -87,6 +87,27 @@ std::vector<JsonObject> objects_of(const StepCall& call) {
                            base::get_object(call.params, "storage"));
 }
 
+// Whether the volume is still bound to a claim that somebody deleted: a new one of the name waits in vain.
+Task<bool> is_released(Clusters& env, StepCall call) {
+    CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
+    const auto name = volume_name(base::get_object(call.params, "storage"));
+    auto volume = co_await client->get(call.context, resource("persistentvolumes"), "", name);
+    if (!volume && volume.error().kind == base::ErrorKind::not_found) co_return false;
+    CO_CHECK_OK(volume);
+    co_return base::get_string(*volume, "status.phase") == "Released";
+}
+
+// Lets a new claim have it; what it holds stays.
+Task<void> let_go_of_old_claim(Clusters& env, StepCall call) {
+    CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
+    const auto name = volume_name(base::get_object(call.params, "storage"));
+    const JsonObject reference{{"uid", nullptr}, {"resourceVersion", nullptr}};
+    JsonObject patch{{"spec", {{"claimRef", reference}}}};
+    CO_CHECK_OK(co_await client->patch(call.context, resource("persistentvolumes"), "", name,
+                                       JsonValue(std::move(patch)), "application/merge-patch+json", ""));
+    co_return base::ok();
+}
+
 Task<Observation> observe_volume(Clusters& env, StepCall call, JsonObject) {
     auto objects = objects_of(call);
     auto seen = co_await observe_objects(env, call, objects);
@@ -97,6 +118,10 @@ Task<Observation> observe_volume(Clusters& env, StepCall call, JsonObject) {
            co_await client->get(call.context, resource("persistentvolumeclaims"),
                                 base::get_string(storage, "namespace"), base::get_string(storage, "name")));
     const auto phase = base::get_string(claim, "status.phase");
+    if (phase != "Bound") {
+        CO_TRY(const bool released, co_await is_released(env, call));
+        if (released) co_return ops::absent();
+    }
     if (phase == "Bound")
         co_return ops::done(is_lustre(storage)
                                 ? JsonObject{{"claim", base::get_string(storage, "name")},
@@ -107,6 +132,8 @@ Task<Observation> observe_volume(Clusters& env, StepCall call, JsonObject) {
 }
 
 Task<JsonObject> act_volume(Clusters& env, StepCall call, JsonObject) {
+    CO_TRY(const bool released, co_await is_released(env, call));
+    if (released) CO_CHECK_OK(co_await let_go_of_old_claim(env, call));
     auto objects = objects_of(call);
     co_return co_await apply_objects(env, call, std::move(objects));
 }
