@@ -61,7 +61,7 @@ Task<Plan> plan(Call call, LaunchInput input) {
     Plan made;
     Wanted features;
     if (input.features) {
-        CO_TRY(features, first_features(*input.features, input.instance_groups.empty()));
+        CO_TRY(features, first_features(*input.features, input.instance_groups));
         found.faults.insert(found.faults.end(), features.faults.begin(), features.faults.end());
     }
     made.creates = cluster_creates(params);

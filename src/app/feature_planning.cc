@@ -220,15 +220,37 @@ Task<void> plan_features(Call call, FeatureScene scene, Wanted wanted, Plan& pla
     co_return base::ok();
 }
 
-base::Result<Wanted> first_features(const FeaturesInput& input, bool without_nodes) {
+namespace {
+
+void check_launch(const Feature& feature, const std::vector<domain::InstanceGroup>& groups, Wanted& wanted) {
+    const auto at = "/features/" + feature.id;
+    const bool nodes =
+        std::any_of(groups.begin(), groups.end(), [](const auto& group) { return group.count > 0; });
+    if (feature.needs_nodes && !nodes) {
+        wanted.faults.push_back(
+            fault(at, "its pods need nodes: give an instance group with a count above 0, or leave it out"));
+        return;
+    }
+    if (feature.launch_faults == nullptr) return;
+    for (auto& wrong : feature.launch_faults(groups, base::get_object(wanted.desired, feature.id))) {
+        wrong.pointer = at + wrong.pointer;
+        wanted.faults.push_back(std::move(wrong));
+    }
+}
+
+}  // namespace
+
+base::Result<Wanted> first_features(const FeaturesInput& input,
+                                    const std::vector<domain::InstanceGroup>& groups) {
     const auto wish = wish_of(input);
     auto wanted = wanted_after(JsonObject(), wish, "/features");
     CHECK_OK(check_pairs(wanted.desired, wish));
     for (const auto& feature : flows::features()) {
-        // What is off in a new cluster is so by itself.
-        if (!is_on(wanted.desired, feature.id)) wanted.changed.erase(feature.id);
-        if (is_on(wanted.desired, feature.id) && feature.needs_nodes && without_nodes)
-            wanted.faults.push_back(fault("/features/" + feature.id, "needs nodes: give an instance group"));
+        if (is_on(wanted.desired, feature.id)) {
+            check_launch(feature, groups, wanted);
+        } else {
+            wanted.changed.erase(feature.id);  // what is off in a new cluster is so by itself
+        }
     }
     return wanted;
 }

@@ -35,9 +35,10 @@ base::Result<void> check_pairs(const JsonObject& desired, const JsonObject& wish
 
 // Into `plan`: sentences, params.features, params.desired, no_change.
 Task<void> plan_features(Call call, FeatureScene scene, Wanted wanted, Plan& plan);
-// For a cluster that is only being made: those that are to be on. Faults where nothing of them can be (no
-// nodes, a pair that excludes each other).
-base::Result<Wanted> first_features(const FeaturesInput& input, bool without_nodes);
+// For a cluster that is only being made, with these groups: those that are to be on. What feature.update
+// would refuse later is a fault now, by the field; a pair that excludes each other is an error.
+base::Result<Wanted> first_features(const FeaturesInput& input,
+                                    const std::vector<domain::InstanceGroup>& groups);
 void plan_first_features(const Wanted& wanted, Plan& plan);
 
 }  // namespace instantstart::app

@@ -4,6 +4,7 @@
 #include "app/group_standing.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
+#include "flows/features/elastic_jobs.h"
 
 namespace instantstart::app {
 
@@ -31,6 +32,22 @@ base::Result<void> check_room(const JsonObject& hyperpod, const std::string& nam
         .with_hint("Delete one that is not needed (instance_group.delete), or let a group grow.");
 }
 
+// Where a job's pods may go is the job's to say, so the group is no mistake by itself.
+Task<void> warn_of_elastic_jobs(Call call, Target target, domain::InstanceGroup group, Findings& found) {
+    if (!group.capacity || group.capacity->type != "spot") co_return base::ok();
+    auto jobs = co_await flows::elastic_jobs(call.services->clusters, call.context, target.ref.eks_name);
+    if (!jobs) {
+        if (jobs.error().kind == base::ErrorKind::cancelled) co_return std::move(jobs).error();
+        found.warnings.push_back("could not see whether elastic training runs, which excludes Spot: " +
+                                 jobs.error().message);
+        co_return base::ok();
+    }
+    if (jobs->empty()) co_return base::ok();
+    const domain::Properties both{{"elastic_training", flows::elastic_words(*jobs)}, {"spot", ""}};
+    for (const auto& pair : domain::excluded(both, "")) found.warnings.push_back(pair.message);
+    co_return base::ok();
+}
+
 Task<Plan> plan(Call call, InstanceGroupAdd input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     const std::vector<domain::InstanceGroup> groups{static_cast<const domain::InstanceGroup&>(input)};
@@ -48,6 +65,7 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
     }
     CO_CHECK_OK(check_provisioning(target.hyperpod, domain::properties_of(input)));
     CO_CHECK_OK(check_room(target.hyperpod, input.name));
+    CO_CHECK_OK(co_await warn_of_elastic_jobs(call, target, input, found));
     if (input.autoscaled.value_or(false)) {
         found.warnings.emplace_back(
             "the group stays at 0 nodes until feature.update autoscaling takes it into the "

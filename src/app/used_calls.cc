@@ -250,7 +250,6 @@ Calls used_by_feature_update() {
                           "sagemaker:DeleteMlflowApp",
                           "amp:CreateWorkspace",
                           "amp:DeleteWorkspace",
-                          "eks:ListNodegroups",
                           "pricing:GetProducts"}});
 }
 

@@ -38,6 +38,8 @@ constexpr auto kExclusions = std::to_array<Exclusion>({
      "leave deep_health_checks out"},
     {"autoscaled", "own_count", "/count", "the scaler alone sets the count, from 0 on", "set count to 0"},
     {"autoscaled", "minimum", "/min_count", "the scaler starts from zero nodes", "leave min_count out"},
+    {"autoscaled", "arm64_type", "/autoscaled", "managed Karpenter starts nodes with amd64 processors only",
+     "leave autoscaled out, or choose types with amd64 processors"},
     // --- what needs continuous provisioning
     {"classic", "spot", "/capacity/type", "Spot needs continuous provisioning", "ask for capacity on demand"},
     {"classic", "minimum", "/min_count", "a minimum needs continuous provisioning", "leave min_count out"},
@@ -53,16 +55,19 @@ constexpr auto kExclusions = std::to_array<Exclusion>({
     {"autoscaling", "no_system_group", "/autoscaling",
      "add-ons need nodes that the scaler does not take away",
      "add a group that is not autoscaled, or a node group"},
+    {"unfit_wait", "spot", "/consolidate_after",
+     "beside Spot, Karpenter needs a wait that is not zero and at most two minutes",
+     "set consolidate_after to between 1s and 2m, such as 60s"},
     {"elastic_training", "spot", "/elastic", "elastic training does not work on Spot instances",
      "place the job on groups on demand or of a training plan"},
     {"elastic_training", "tiered_checkpointing", "/elastic",
      "elastic training does not work with managed tiered checkpointing",
-     "switch tiered_checkpointing off, or leave elastic out"},
+     "keep tiered_checkpointing off, or leave elastic out of the job"},
     {"elastic_training", "checkpointless_training", "/elastic",
      "elastic and checkpointless training are alternatives", "choose one of them"},
     {"checkpointless_training", "tiered_checkpointing", "/checkpointless",
      "checkpointless training does not work with managed tiered checkpointing",
-     "switch tiered_checkpointing off, or train with checkpoints"},
+     "keep tiered_checkpointing off, or train with checkpoints"},
 });
 
 constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_view>>({
@@ -80,6 +85,7 @@ constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_vi
     {"type_without_efa", "an instance type without EFA"},
     {"two_threads", "two threads per core"},
     {"one_thread_type", "an instance type with one thread a core"},
+    {"arm64_type", "an instance type with arm64 processors"},
     {"minimum", "min_count"},
     {"smaller_count", "a smaller count"},
     {"autoscaled", "managed autoscaling of the group"},
@@ -88,6 +94,7 @@ constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_vi
     {"autoscaling", "managed autoscaling"},
     {"no_node_recovery", "node recovery switched off"},
     {"no_system_group", "a cluster whose groups are all autoscaled"},
+    {"unfit_wait", "such a consolidate_after"},
     {"elastic_training", "elastic training"},
     {"tiered_checkpointing", "managed tiered checkpointing"},
     {"checkpointless_training", "checkpointless training"},
@@ -111,10 +118,15 @@ std::string_view property_words(std::string_view property) {
     return found == kWords.end() ? std::string_view() : found->second;
 }
 
-std::vector<base::FieldError> excluded(const Properties& properties, const std::string& at) {
+namespace {
+
+// `property` "" stands for any.
+std::vector<base::FieldError> pairs_in(const Properties& properties, std::string_view property,
+                                       const std::string& at) {
     std::vector<base::FieldError> faults;
     for (const auto& row : kExclusions) {
         if (!properties.contains(row.first) || !properties.contains(row.second)) continue;
+        if (!property.empty() && row.first != property && row.second != property) continue;
         base::FieldError fault;
         fault.pointer = at + std::string(row.pointer);
         fault.message = words_of(properties, row.first) + " and " + words_of(properties, row.second) +
@@ -122,6 +134,17 @@ std::vector<base::FieldError> excluded(const Properties& properties, const std::
         faults.push_back(std::move(fault));
     }
     return faults;
+}
+
+}  // namespace
+
+std::vector<base::FieldError> excluded(const Properties& properties, const std::string& at) {
+    return pairs_in(properties, "", at);
+}
+
+std::vector<base::FieldError> excluded_by(std::string_view property, const Properties& properties,
+                                          const std::string& at) {
+    return pairs_in(properties, property, at);
 }
 
 }  // namespace instantstart::domain

@@ -28,5 +28,9 @@ std::string_view property_words(std::string_view property);
 using Properties = std::map<std::string, std::string, std::less<>>;
 // One fault for each pair that `properties` holds; pointers begin with `at`.
 std::vector<base::FieldError> excluded(const Properties& properties, const std::string& at);
+// Only the pairs that one of them is part of: for what is asked about a group whose own pairs were judged
+// before.
+std::vector<base::FieldError> excluded_by(std::string_view property, const Properties& properties,
+                                          const std::string& at);
 
 }  // namespace instantstart::domain

@@ -40,11 +40,6 @@ void check_types(const InstanceGroup& group, const std::string& at, std::vector<
     }
 }
 
-// Arm processors, Grace among them, have no second thread.
-bool one_thread_a_core(const InstanceType& type) {
-    return type.arch == "arm64" || type.name.starts_with("ml.p6e-gb200.");
-}
-
 void add_properties_of_types(const InstanceGroup& group, Properties& found) {
     for (const auto& name : group.types()) {
         const auto* type = find_instance_type(name);
@@ -53,7 +48,9 @@ void add_properties_of_types(const InstanceGroup& group, Properties& found) {
         if (!checkable) found.emplace("type_without_checks", name);
         if (!type->training_plan) found.emplace("type_without_plan", name);
         if (type->efa_interfaces == 0) found.emplace("type_without_efa", name);
-        if (one_thread_a_core(*type)) found.emplace("one_thread_type", name);
+        if (type->arch != "arm64") continue;
+        found.emplace("one_thread_type", name);  // such processors have no second thread
+        found.emplace("arm64_type", name);
     }
 }
 

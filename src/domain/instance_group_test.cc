@@ -113,6 +113,19 @@ const std::vector<Case>& cases() {
              g.deep_health_checks = {"InstanceStress"};
          },
          {"/g/autoscaled"}},
+        {"autoscaled with Arm processors",
+         [](Group& g) {
+             g.instance_type = "ml.p6e-gb200.36xlarge";
+             g.count = 0;
+             g.autoscaled = true;
+         },
+         {"/g/autoscaled"}},
+        {"deep checks on Inferentia, which HyperPod does not have",
+         [](Group& g) {
+             g.instance_type = "ml.inf2.8xlarge";
+             g.deep_health_checks = {"InstanceStress"};
+         },
+         {"/g/instance_type"}},
         {"autoscaled with a count", [](Group& g) { g.autoscaled = true; }, {"/g/count"}},
         {"deep checks with taints",
          [](Group& g) {

@@ -29,7 +29,8 @@ InstanceType from_json(const base::JsonObject& row) {
         row, "max_pods",
         type.ipv4_per_interface > 0 ? std::min<std::int64_t>(type.ipv4_per_interface - 1, 49) : 49);
     type.training_plan = base::get_bool(row, "training_plan");
-    type.arch = base::get_string(row, "arch", "amd64");
+    // EC2's data says nothing of some types: of these Grace alone is no amd64 processor.
+    type.arch = base::get_string(row, "arch", type.name.starts_with("ml.p6e-gb") ? "arm64" : "amd64");
     return type;
 }
 

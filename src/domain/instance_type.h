@@ -26,7 +26,7 @@ struct InstanceType {
     std::int64_t max_pods = 0;  // pods per HyperPod node on EKS; (IPv4 per interface - 1), at most 49, where
                                 // AWS's table has no row; 49 where neither is known
     bool training_plan = false;
-    std::string arch;  // amd64, arm64
+    std::string arch;  // amd64, arm64 (one thread a core)
 
     std::string ec2_name() const;  // without "ml."
     bool is_gpu() const { return accelerator_resource == "nvidia.com/gpu"; }

@@ -202,6 +202,46 @@ def observability(product, account):
     check("what is no workspace is refused by its field", status == 422 and problem["errors"][0]["pointer"] == "/observability/workspace_arn", problem)
 
 
+def rival(product):
+    """Somebody's own Cluster Autoscaler."""
+    container = {"name": "scaler", "image": "registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.0"}
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "scaler", "namespace": "kube-system"},
+                  "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "scaler"}}, "template": {"metadata": {"labels": {"app": "scaler"}}, "spec": {"containers": [container]}}}}
+    product.shell("kubectl", "apply", "-f", "-", stdin=json.dumps(deployment))
+    count = len(product.mutations())
+    status, problem = product.api("PATCH", "/clusters/fed/features", {"autoscaling": {"enabled": True}})
+    check("autoscaling beside a Cluster Autoscaler is refused before any call", status == 409 and "kube-system/scaler" in json.dumps(problem) and "remove it" in json.dumps(problem)
+          and len(product.mutations()) == count, problem)
+    product.shell("kubectl", "delete", "deployment", "-n", "kube-system", "scaler")
+
+
+def launches(product):
+    """Features that come with the cluster: what could not be is refused by its field, the rest stands when the launch ends."""
+    system = {"name": "system", "instance_type": TYPE, "count": 1, "zone": ZONE}
+    burst = {"name": "burst", "instance_type": "ml.g5.12xlarge", "count": 0, "zone": ZONE}
+    on = {"autoscaling": {"enabled": True}}
+    named = {"autoscaling": {"enabled": True, "instance_groups": ["burst"]}}
+    for what, groups, features, pointer in (
+            ("autoscaling without a group to scale", [system], on, "/features/autoscaling"),
+            ("autoscaling of all that there is", [{**burst, "autoscaled": True}], on, "/features/autoscaling"),
+            ("autoscaling of a group that has nodes", [system, {**burst, "count": 1}], named, "/features/autoscaling/instance_groups/0"),
+            ("autoscaling of a group with deep checks", [system, {**burst, "deep_health_checks": ["InstanceStress"]}], named, "/features/autoscaling/instance_groups/0"),
+            ("autoscaling of a group that is not asked for", [system], named, "/features/autoscaling/instance_groups/0"),
+            ("a wait that Spot does not bear", [system, {**burst, "capacity": {"type": "spot"}}], {"autoscaling": {**named["autoscaling"], "consolidate_after": "Never"}}, "/features/autoscaling/consolidate_after"),
+            ("observability on small nodes", [{**system, "instance_type": "ml.m5.2xlarge"}], {"observability": {"enabled": True}}, "/features/observability"),
+            ("an operator without nodes", [{**burst, "autoscaled": True}], {"training_operator": {"enabled": True}}, "/features/training_operator")):
+        count = len(product.mutations())
+        status, problem = product.api("POST", "/clusters/launch", {"name": "all", "instance_groups": groups, "features": features})
+        pointers = [each["pointer"] for each in problem.get("errors", [])]
+        check(f"refused at launch before any call: {what}", status == 422 and pointers == [pointer] and len(product.mutations()) == count, (status, problem))
+    body = {"name": "all", "instance_groups": [system, {**burst, "autoscaled": True}], "features": {**on, "observability": {"enabled": True}}}
+    operation = product.run("POST", "/clusters/launch", body)
+    rows = {each["name"]: each for each in product.api("GET", "/clusters/all/features")[1].get("features", [])}
+    check("what can be is on when the launch ends", operation["state"] == "succeeded" and all(rows[each]["status"] == "on" for each in ("autoscaling", "observability")), (operation, rows))
+    operation = product.run("DELETE", "/clusters/all", {"confirm": "all"})
+    check("that cluster is deleted", operation["state"] == "succeeded", operation)
+
+
 def autoscaling(product, account):
     status, problem = product.api("PATCH", "/clusters/fed/features", {"autoscaling": {"enabled": True}})
     check("autoscaling without a group to scale is refused", status == 409 and "autoscaled" in json.dumps(problem), problem)
@@ -213,6 +253,7 @@ def autoscaling(product, account):
         count = len(product.mutations())
         status, problem = product.api("PATCH", "/clusters/fed/features", {"autoscaling": {"enabled": True, "instance_groups": names}})
         check(f"autoscaling of {what} is refused before any call", status == 409 and word in json.dumps(problem) and len(product.mutations()) == count, problem)
+    rival(product)
     groups = {each["InstanceGroupName"]: each for each in account.sm.describe_cluster(ClusterName="fed")["InstanceGroups"]}
 
     def seen():
@@ -312,6 +353,10 @@ def prices(product, account):
 def main():
     product = Product(speed=1200)
     try:
+        if not ONLY or "launches" in ONLY:
+            launches(product)
+        if ONLY == ["launches"]:
+            return
         body = {"name": "fed", "instance_groups": [{"name": "system", "instance_type": TYPE, "count": 2, "zone": ZONE}]}
         operation = product.run("POST", "/clusters/launch", body)
         check("launched", operation["state"] == "succeeded", operation)
@@ -323,7 +368,7 @@ def main():
                 part(product, account)
     finally:
         product.stop()
-    finish()
 
 
 main()
+finish()

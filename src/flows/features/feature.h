@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/instance_group.h"
 #include "flows/step_kit.h"
 
 namespace instantstart::flows {
@@ -106,6 +107,10 @@ struct Feature {
     Task<std::vector<std::string>> (*obstacles)(Clusters& env, StepCall call) = nullptr;
     // What is wrong with its settings by themselves; pointers below the feature's own. May be null.
     std::vector<base::FieldError> (*faults)(const JsonObject& settings) = nullptr;
+    // What would stop it in a cluster that is only being made, with these groups; pointers below the
+    // feature's own. May be null.
+    std::vector<base::FieldError> (*launch_faults)(const std::vector<domain::InstanceGroup>& groups,
+                                                   const JsonObject& settings) = nullptr;
     // Its settings as the HyperPod cluster shows them, where no wish is known; may be null.
     JsonObject (*seen)(const JsonObject& hyperpod) = nullptr;
 };

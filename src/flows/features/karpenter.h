@@ -6,6 +6,7 @@
 namespace instantstart::flows {
 
 inline constexpr const char* kNodeClassName = "instantstart";
+inline constexpr const char* kConsolidateAfter = "60s";  // where nobody says how long
 
 // AutoScaling of the HyperPod cluster with our cluster role. args: purpose (the role's).
 const PartKind& karpenter_kind();

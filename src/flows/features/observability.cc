@@ -1,5 +1,6 @@
 // HyperPod observability: exporters and collectors whose metrics go to a Prometheus workspace. Grafana is
 // not ours: it needs an Identity Center organisation and people's sign-in.
+#include <algorithm>
 #include <cstdlib>
 
 #include "domain/instance_type.h"
@@ -72,6 +73,26 @@ Task<bool> has_large_node(Clusters& env, StepCall call) {
     co_return false;
 }
 
+// HyperPod may take any of a group's types.
+bool has_cores(const domain::InstanceGroup& group) {
+    const auto types = group.types();
+    return group.count > 0 && !types.empty() &&
+           std::all_of(types.begin(), types.end(), [](const std::string& name) {
+               const auto* type = domain::find_instance_type(name);
+               return type == nullptr || type->vcpus >= kCores;
+           });
+}
+
+std::vector<base::FieldError> launch_faults(const std::vector<domain::InstanceGroup>& groups,
+                                            const JsonObject&) {
+    if (std::any_of(groups.begin(), groups.end(), &has_cores)) return {};
+    base::FieldError small;
+    small.message =
+        "its collectors need a node of 16 vCPU (4xlarge) or more, and no instance group with a count above 0 "
+        "has such: choose a larger type, or leave the feature out";
+    return {std::move(small)};
+}
+
 Task<std::vector<std::string>> obstacles(Clusters& env, StepCall call) {
     std::vector<std::string> found;
     CO_TRY(auto moved, co_await moved_workspace(env, call));
@@ -79,7 +100,8 @@ Task<std::vector<std::string>> obstacles(Clusters& env, StepCall call) {
     CO_TRY(const bool large, co_await has_large_node(env, call));
     if (!large)
         found.emplace_back(
-            "its collectors need a node of 16 vCPU (4xlarge) or more, and the cluster has none");
+            "its collectors need a node of 16 vCPU (4xlarge) or more, and the cluster has none: add an "
+            "instance group of such a type");
     co_return found;
 }
 
@@ -97,6 +119,7 @@ Feature observability() {
     feature.loss = "the metrics in a workspace that was made for it (a given workspace stays)";
     feature.parts = &parts;
     feature.obstacles = &obstacles;
+    feature.launch_faults = &launch_faults;
     return feature;
 }
 

@@ -1,6 +1,7 @@
 // Managed tiered checkpointing: checkpoints in the nodes' memory, written to the cluster's bucket now and
 // then. The daemon is HyperPod's; pods reach the bucket with a service account of ours: AWS names
 // neither its name nor its namespace, ours is "checkpointing" in "default".
+#include "flows/features/elastic_jobs.h"
 #include "flows/features/kinds.h"
 #include "flows/features/table.h"
 
@@ -48,6 +49,16 @@ std::vector<Part> parts(const JsonObject&) {
                 .anchors()};
 }
 
+// Jobs that grow and shrink cannot have their checkpoints in the nodes' memory.
+Task<std::vector<std::string>> obstacles(Clusters& env, StepCall call) {
+    std::vector<std::string> reasons;
+    CO_TRY(const auto jobs, co_await elastic_jobs(env, call.context, eks_of(call)));
+    if (jobs.empty()) co_return reasons;
+    const domain::Properties both{{"elastic_training", elastic_words(jobs)}, {"tiered_checkpointing", ""}};
+    for (const auto& refused : domain::excluded(both, "")) reasons.push_back(refused.message);
+    co_return reasons;
+}
+
 JsonObject seen(const JsonObject& hyperpod) {
     const auto percent = base::get_int(hyperpod, "TieredStorageConfig.InstanceMemoryAllocationPercentage");
     if (percent == 0) return {};
@@ -69,6 +80,7 @@ Feature tiered_checkpointing() {
     feature.needs_hyperpod = true;
     feature.loss = "checkpoints that are in memory only";
     feature.parts = &parts;
+    feature.obstacles = &obstacles;
     feature.seen = &seen;
     return feature;
 }
