@@ -20,8 +20,11 @@ void put_groups(JsonObject& params, const std::vector<domain::InstanceGroup>& gr
         rows.push_back(to_json(group));
         for (const auto& type : group.types()) types.insert(type);
     }
-    for (const auto& group : base::get_array(hyperpod, "InstanceGroups"))
-        types.insert(base::get_string(group, "InstanceType"));
+    for (const auto& group : base::get_array(hyperpod, "InstanceGroups")) {
+        if (const auto type = base::get_string(group, "InstanceType"); !type.empty()) types.insert(type);
+        for (const auto& type : base::get_array(group, "InstanceRequirements.DesiredInstanceTypes"))
+            types.emplace(type.as_string());
+    }
     JsonArray components;
     for (const auto& id : flows::components_for(types)) components.emplace_back(id);
     params["groups"] = std::move(rows);

@@ -61,9 +61,11 @@ Task<void> check_interfaces(Call call, Findings& found);
 // Which of these roles of AWS's own do not exist yet: AWS makes them with the first object that needs them.
 Task<void> check_service_roles(Call call, std::vector<std::string> names, Findings& found);
 
+// Instances wanted over all HyperPod clusters, by type. Of a group with several types its nodes count by what
+// they are, and those that are still to come by the type that is tried first.
 struct Usage {
     Usage() = default;
-    std::map<std::string, std::int64_t> by_type;  // instance type → wanted over all HyperPod clusters
+    std::map<std::string, std::int64_t> spot, other;
     std::int64_t total = 0;
 };
 Task<Usage> hyperpod_usage(Call call);
@@ -74,6 +76,20 @@ struct QuotaLimit {
     std::string code;
 };
 using QuotaLimits = std::map<std::string, QuotaLimit>;  // by name
+// The row of a type's instances: AWS has one for Spot beside it for some; else both count against the same.
+struct TypeQuota {
+    TypeQuota() = default;
+    std::string name;
+    std::int64_t used = 0;
+};
+TypeQuota type_quota(const QuotaLimits& limits, const Usage& usage, const std::string& type, bool spot);
+// "ml.p5.48xlarge for spot cluster usage" → the type, and whether the row is Spot's; "" for other rows.
+struct QuotaRow {
+    QuotaRow() = default;
+    std::string type;
+    bool spot = false;
+};
+QuotaRow quota_row(const std::string& name);
 // A plan is refused by what is so now: a quota that was raised a moment ago must count. For a list what is
 // kept will do.
 enum class Look : std::uint8_t { fresh, kept_will_do };

@@ -3,8 +3,29 @@
 
 #include "app/preflight.h"
 #include "app/schema.h"
+#include "base/text.h"
 
 namespace instantstart::app {
+
+namespace {
+
+void count_group(const JsonObject& group, Usage& usage) {
+    auto& by_type = base::find_path(group, "CapacityRequirements.Spot") == nullptr ? usage.other : usage.spot;
+    const auto wanted = std::max(base::get_int(group, "TargetCount"), base::get_int(group, "CurrentCount"));
+    auto missing = wanted;
+    auto first = base::get_string(group, "InstanceType");
+    for (const auto& row : base::get_array(group, "InstanceTypeDetails")) {
+        const auto count = base::get_int(row, "CurrentCount");
+        by_type[base::get_string(row, "InstanceType")] += count;
+        missing -= count;
+    }
+    if (first.empty()) first = base::get_string(group, "InstanceRequirements.DesiredInstanceTypes.0");
+    if (first.empty()) first = base::get_string(group, "InstanceTypeDetails.0.InstanceType");
+    if (missing > 0) by_type[first] += missing;
+    usage.total += wanted;
+}
+
+}  // namespace
 
 Task<Usage> hyperpod_usage(Call call) {
     auto& aws = call.services->aws;
@@ -17,14 +38,39 @@ Task<Usage> hyperpod_usage(Call call) {
             if (cluster.error().kind == base::ErrorKind::not_found) continue;  // gone between the two calls
             co_return std::move(cluster).error();
         }
-        for (const auto& group : base::get_array(*cluster, "InstanceGroups")) {
-            const auto count =
-                std::max(base::get_int(group, "TargetCount"), base::get_int(group, "CurrentCount"));
-            usage.by_type[base::get_string(group, "InstanceType")] += count;
-            usage.total += count;
-        }
+        for (const auto& group : base::get_array(*cluster, "InstanceGroups"))
+            count_group(group.as_object(), usage);
     }
     co_return usage;
+}
+
+QuotaRow quota_row(const std::string& name) {
+    constexpr std::string_view kEnd = "cluster usage";
+    QuotaRow row;
+    const auto space = name.find(' ');
+    const auto words = base::to_lower(name);
+    if (space == std::string::npos || !words.starts_with("ml.") || !words.ends_with(kEnd)) return row;
+    const auto middle = words.substr(space, words.size() - space - kEnd.size());
+    row.spot = middle.find("spot") != std::string::npos;
+    if (row.spot || middle == " for ") row.type = name.substr(0, space);
+    return row;
+}
+
+TypeQuota type_quota(const QuotaLimits& limits, const Usage& usage, const std::string& type, bool spot) {
+    const auto count = [&type](const std::map<std::string, std::int64_t>& by_type) {
+        const auto at = by_type.find(type);
+        return at == by_type.end() ? 0 : at->second;
+    };
+    TypeQuota both, own;
+    both.name = type + " for cluster usage";
+    both.used = count(usage.other);
+    for (auto at = limits.lower_bound(type + " "); at != limits.end() && at->first.starts_with(type + " ");
+         ++at) {
+        if (quota_row(at->first).spot) own.name = at->first;
+    }
+    own.used = count(usage.spot);
+    if (own.name.empty()) both.used += own.used;
+    return spot && !own.name.empty() ? own : both;
 }
 
 Task<QuotaLimits> quota_limits(Call call, std::string service, Look look) {
@@ -239,19 +285,78 @@ std::int64_t now_in(const JsonObject& hyperpod) {
     return count;
 }
 
-void judge_groups(const GroupRequest& request, Usage& usage, const QuotaLimits& limits, Findings& found) {
-    std::map<std::string, Demand> by_type;  // with the pointer of the type's last group
+// What groups take of their types' quotas, in their order.
+using Demands = std::map<std::string, Demand>;  // by quota, with the pointer of the last group that takes
+
+struct Taker {
+    Taker(const QuotaLimits& limits, const Usage& usage, Findings& found)
+        : limits(limits), usage(usage), found(found) {}
+    const QuotaLimits& limits;
+    const Usage& usage;
+    Findings& found;
+    Demands demands;
+
+    Demand& row_of(const domain::InstanceGroup& group, const std::string& type, const std::string& pointer) {
+        const auto quota = type_quota(limits, usage, type, group.capacity && group.capacity->type == "spot");
+        auto& row = demands[quota.name];
+        row = demand_of("sagemaker", quota.name, pointer, row.needed);
+        row.used = quota.used;
+        return row;
+    }
+    // What is left of a quota; all that is wanted where it is not known.
+    std::int64_t free_of(const Demand& demand, std::int64_t wanted) const {
+        const auto at = limits.find(demand.name);
+        if (at == limits.end()) return wanted;
+        const auto limit = static_cast<std::int64_t>(at->second.value);
+        return std::max<std::int64_t>(0, limit - demand.used - demand.needed);
+    }
+    void take(const domain::InstanceGroup& group, const std::string& pointer);
+};
+
+// HyperPod tries the types in their order, and a type without quota is passed over as one without capacity.
+void Taker::take(const domain::InstanceGroup& group, const std::string& pointer) {
+    const auto types = group.types();
+    if (types.size() == 1) {
+        row_of(group, types.front(), pointer).needed += group.count;
+        return;
+    }
+    auto missing = group.count;
+    std::vector<std::string> short_of;
+    for (const auto& type : types) {
+        auto& row = row_of(group, type, pointer);
+        const auto free = free_of(row, group.count);
+        if (free < group.count) short_of.push_back("\"" + row.name + "\" has " + std::to_string(free));
+        const auto taken = std::min(free, missing);
+        row.needed += taken;
+        missing -= taken;
+    }
+    if (short_of.empty()) return;
+    const auto figures =
+        "free for its " + std::to_string(group.count) + " instances: " + base::join(short_of, ", ");
+    if (missing == 0) {
+        found.warnings.push_back("instance group " + group.name + " cannot have all of each of its types, " +
+                                 figures);
+        return;
+    }
+    auto first = row_of(group, types.front(), pointer);
+    first.needed += missing;
+    const auto at = limits.find(first.name);
+    found.faults.push_back(fault(pointer, "the quotas of its types have too little " + figures +
+                                              ": use less, name another type, or " +
+                                              way_out(at->second, first)));
+}
+
+void judge_groups(const GroupRequest& request, const Usage& usage, const QuotaLimits& limits,
+                  Findings& found) {
+    Taker taker(limits, usage, found);
     std::int64_t all = 0;
     std::string pointer;
     for (std::size_t index = 0; index < request.groups.size(); ++index) {
         const auto& group = request.groups[index];
-        const auto types = group.types();
-        if (types.empty()) continue;
+        if (group.types().empty()) continue;
         pointer = at_of(request.at, index) + "/count";
         all += group.count;
-        auto& row = by_type[types.front()];
-        row = demand_of("sagemaker", types.front() + " for cluster usage", pointer, row.needed + group.count);
-        row.used = usage.by_type[types.front()];
+        taker.take(group, pointer);
         if (group.volume_size_gib) {
             judge(limits,
                   demand_of("sagemaker",
@@ -260,7 +365,7 @@ void judge_groups(const GroupRequest& request, Usage& usage, const QuotaLimits& 
                   found);
         }
     }
-    for (const auto& [type, demand] : by_type) judge(limits, demand, found);
+    for (const auto& [name, demand] : taker.demands) judge(limits, demand, found);
     auto in_cluster = demand_of(
         "sagemaker", "Maximum number instances allowed per SageMaker HyperPod cluster", pointer, all);
     in_cluster.used = now_in(request.hyperpod);

@@ -9,8 +9,6 @@ namespace instantstart::app {
 
 namespace {
 
-constexpr std::string_view kSuffix = " for cluster usage";
-
 struct QuotaList {
     std::optional<std::string> instance_type;
 };
@@ -21,15 +19,13 @@ Task<Answer> run(Call call, QuotaList input) {
     CO_TRY(auto usage, co_await hyperpod_usage(call));
     JsonArray rows;
     for (const auto& [name, limit] : limits) {
-        if (!name.starts_with("ml.") || !name.ends_with(kSuffix)) continue;
-        const auto type = name.substr(0, name.size() - kSuffix.size());
-        if (type.find(' ') != std::string::npos || (input.instance_type && type != *input.instance_type))
-            continue;
-        const auto used = usage.by_type[type];
+        const auto row = quota_row(name);
+        if (row.type.empty() || (input.instance_type && row.type != *input.instance_type)) continue;
+        const auto used = type_quota(limits, usage, row.type, row.spot).used;
         const auto whole = static_cast<std::int64_t>(limit.value);
         rows.push_back(JsonObject{{"name", name},
                                   {"quota_code", limit.code},
-                                  {"instance_type", type},
+                                  {"instance_type", row.type},
                                   {"limit", whole},
                                   {"used", used},
                                   {"free", std::max<std::int64_t>(0, whole - used)}});
