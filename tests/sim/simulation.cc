@@ -81,7 +81,13 @@ Simulation::Simulation(std::uint64_t seed, NetworkChances chances, std::vector<K
     CHECK(made.has_value());
     twin_ = std::move(*made);
     network_.listen("127.0.0.1:3097", twin_->aws_handler());
-    network_.listen("127.0.0.1:3098", twin_->kube_handler());
+    network_.set_fault_hook([this](const http::Request& request) {
+        if (!dies_in_a_write_ || request.port != 3098 || !is_mutating(request))
+            return http::NetworkFault::none;
+        set_kubernetes(false);
+        return http::NetworkFault::lose_answer;
+    });
+    set_kubernetes(true);
     start_product();
 }
 
@@ -245,7 +251,13 @@ base::JsonObject Simulation::admin(const std::string& service, const std::string
 }
 
 void Simulation::set_kubernetes(bool is_up) {
-    network_.listen("127.0.0.1:3098", is_up ? twin_->kube_handler() : http::Handler());
+    has_kubernetes_ = is_up;
+    dies_in_a_write_ = false;
+    if (is_up) {
+        network_.listen("127.0.0.1:3098", twin_->kube_handler());
+    } else {
+        network_.kill("127.0.0.1:3098");
+    }
 }
 
 base::JsonObject Simulation::twin(const std::string& method, const std::string& path,

@@ -76,6 +76,9 @@ public:
     base::JsonObject twin(const std::string& method, const std::string& path, const base::JsonObject& body);
     std::vector<base::JsonObject> mutations();
 
+    // They are killed in the next write that reaches them: it is done, and its answer is lost.
+    void kill_kubernetes_in_a_write() { dies_in_a_write_ = true; }
+    bool has_kubernetes() const { return has_kubernetes_; }
     std::size_t commits() const { return commits_; }
     std::size_t calls() const { return calls_; }
     std::size_t deaths() const { return deaths_; }
@@ -109,4 +112,5 @@ private:
     std::size_t commits_ = 0, calls_ = 0, deaths_ = 0;
 };
 
+    bool has_kubernetes_ = true, dies_in_a_write_ = false;
 }  // namespace instantstart::sim
