@@ -120,9 +120,16 @@ bool made_by_a_feature(const PartState& state) {
     return state.maker.find('.') != std::string::npos;
 }
 
-bool serves_storage(const Part& part) {
-    return part.shared == "oidc_provider" || part.shared == "component/s3_csi" ||
-           part.shared == "component/fsx_csi";
+// The kind of storage that stands on it; "" where none does.
+std::string storage_on(const Part& part) {
+    if (part.shared == "component/fsx_csi") return "fsx_lustre";
+    return part.shared == "oidc_provider" || part.shared == "component/s3_csi" ? "s3" : "";
+}
+
+Task<bool> has_storage(Clusters& env, StepCall call, std::string kind) {
+    CO_TRY(auto rows, co_await storage_rows(env, call.context, eks_of(call)));
+    co_return std::any_of(rows.begin(), rows.end(),
+                          [&kind](const auto& row) { return base::get_string(row, "kind") == kind; });
 }
 
 Fate stays(std::string why) {
@@ -144,9 +151,9 @@ Task<Fate> fate_of(Clusters& env, StepCall call, Part part, PartState state) {
         if (!user.empty()) co_return stays(user + " needs it");
         const auto* component = find_component(base::get_string(part.args, "component"));
         if (component != nullptr && component->base) co_return stays("every cluster needs it");
-        if (serves_storage(part)) {
-            CO_TRY(auto rows, co_await storage_rows(env, call.context, eks_of(call)));
-            if (!rows.empty()) co_return stays("storage needs it");
+        if (const auto kind = storage_on(part); !kind.empty()) {
+            CO_TRY(const bool needed, co_await has_storage(env, call, kind));
+            if (needed) co_return stays("storage needs it");
         }
     }
     fate.what = Fate::What::goes;
