@@ -165,12 +165,13 @@ def suites_of_kubernetes():
 
 
 def simulations():
-    """Every kill point once, random seeds for two minutes and two hundred random sequences of changes, on the release build."""
+    """Every kill point of launch and capacity once, those of features and storages in rows that meet each of them, random seeds for two minutes and two
+    hundred random sequences of changes, on the release build."""
     settings = {"INSTANTSTART_SIM_STRIDE": "1", "INSTANTSTART_SIM_SECONDS": "120", "INSTANTSTART_SIM_MEASURE_SECONDS": "10",
                 "INSTANTSTART_SIM_WEATHER_SEEDS": "20", "INSTANTSTART_SIM_SEQUENCES": "200"}
     halves = {"commits": "*KillPoints*/0:*KillPoints*/1", "calls and seeds": "*KillPoints*/2:*KillPoints*/3:Launch.*",
               "policy statements": "Policy.*:Statements.*", "policy actions": "Actions.*", "storms and credentials": "Weather.*:Credentials.*:*Restarts*",
-              "capacity": "Capacity.*:*CapacityKills*", "features": "Features.*:*Each/Features.goes*:*survives*/t*:*survives*/mlflow*:*survives*/observability:*survives*/autoscaling",
+              "capacity and storages": "Capacity.*:*CapacityKills*:*Each/Storages*", "features": "Features.*:*Each/Features.goes*:*survives*/t*:*survives*/mlflow*:*survives*/observability:*survives*/autoscaling",
               "features in clusters": "*survives*/inference*:*survives*/k*:*survives*/load*", "sequences": "Sequences.*"}
     return [(f"simulation {name}", lambda chosen=chosen: run_gtest("release", "sim_test", [f"--gtest_filter={chosen}"], settings))
             for name, chosen in halves.items()]

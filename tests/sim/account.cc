@@ -20,7 +20,8 @@ bool is_book(std::string_view table) {
 
 bool counts(const JsonValue& row) {
     if (base::get_string(row, "Path").starts_with("/aws-service-role/")) return false;
-    return base::get_string(row, "data.State") != "deleted";
+    return base::get_string(row, "data.State") != "deleted" &&
+           base::get_string(row, "data.Status") != "Deleted";
 }
 
 int count(const JsonValue& table) {
@@ -54,12 +55,32 @@ Census census(Simulation& simulation) {
     const auto snapshot = simulation.twin("GET", "/snapshot", {});
     for (const auto& service : base::get_object(snapshot, "services")) {
         if (!service.value().is_object()) continue;
+        const std::string of_service = std::string(service.key()) + ".";
         for (const auto& table : service.value().as_object()) {
             if (is_book(table.key())) continue;
-            found[std::string(service.key()) + "." + std::string(table.key())] = count(table.value());
+            if (table.key() != "managed") {
+                found[of_service + std::string(table.key())] = count(table.value());
+                continue;
+            }
+            for (const auto& inner : table.value().as_object())  // what SageMaker keeps beside HyperPod
+                found[of_service + std::string(inner.key())] = count(inner.value());
         }
     }
     return found;
+}
+
+std::string difference(const Census& expected, const Census& found) {
+    Census all = expected;
+    all.insert(found.begin(), found.end());
+    std::string text;
+    for (const auto& entry : all) {
+        const auto& table = entry.first;
+        const int wanted = expected.contains(table) ? expected.at(table) : 0;
+        const int there = found.contains(table) ? found.at(table) : 0;
+        if (wanted != there)
+            text += table + ": " + std::to_string(there) + ", not " + std::to_string(wanted) + "\n";
+    }
+    return text;
 }
 
 std::vector<std::string> made_twice(const std::vector<JsonObject>& mutations) {

@@ -13,6 +13,8 @@ namespace instantstart::sim {
 // still listed, service-linked roles and books that only grow (tokens, events, past updates) do not count.
 using Census = std::map<std::string, int>;
 Census census(Simulation& simulation);
+// Where the two differ, as text; "" where they do not.
+std::string difference(const Census& expected, const Census& found);
 
 // Creating calls that succeeded more than once with the same parameters (a client token makes a repetition
 // harmless).

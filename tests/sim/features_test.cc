@@ -1,13 +1,15 @@
 // Features in simulation: each is switched on, asked for again, harmed by others, repaired, switched off and
-// asked for again; then account and cluster are what they were before. The same while the product is killed
-// around its calls and commits.
+// asked for again; then account and cluster are what they were before, by content. The same while the product
+// is killed around its calls and commits, as it switches on, repairs and switches off.
 //
-// INSTANTSTART_SIM_STRIDE (every n-th kill point; default 40) says how much is run; INSTANTSTART_SIM_FEATURE
-// runs one feature alone.
+// INSTANTSTART_SIM_STRIDE (every n-th kill point; default: one run of each kind) says how much is run;
+// INSTANTSTART_SIM_FEATURE runs one feature alone.
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "feature_account.h"
+#include "feature_cases.h"
 #include "story.h"
 
 namespace instantstart::sim {
@@ -18,238 +20,6 @@ using base::JsonObject;
 using base::JsonValue;
 
 constexpr const char* kCluster = "phoenix";
-
-// What somebody else does to the account or the cluster.
-struct Harm {
-    std::string what;
-    std::function<void(Simulation&)> does;
-};
-
-struct Case {
-    std::string feature;
-    JsonObject settings;
-    std::vector<Harm> harms;
-};
-
-std::string role(const std::string& purpose) {
-    return "instantstart-phoenix-us-west-2-" + purpose;
-}
-
-void delete_role(Simulation& simulation, const std::string& name) {
-    const JsonObject of_role{{"RoleName", name}};
-    const auto written = simulation.admin("iam", "ListRolePolicies", of_role);
-    for (const auto& policy : base::get_array(written, "PolicyNames"))
-        simulation.admin("iam", "DeleteRolePolicy", {{"RoleName", name}, {"PolicyName", policy}});
-    const auto attached = simulation.admin("iam", "ListAttachedRolePolicies", of_role);
-    for (const auto& policy : base::get_array(attached, "AttachedPolicies"))
-        simulation.admin("iam", "DetachRolePolicy",
-                         {{"RoleName", name}, {"PolicyArn", base::get_string(policy, "PolicyArn")}});
-    simulation.admin("iam", "DeleteRole", of_role);
-}
-
-Harm role_deleted(const std::string& name) {
-    return {"role " + name + " is deleted",
-            [name](Simulation& simulation) { delete_role(simulation, name); }};
-}
-
-Harm addon_deleted(const std::string& name) {
-    return {"add-on " + name + " is deleted", [name](Simulation& simulation) {
-                simulation.admin("eks", "DeleteAddon", {{"clusterName", kCluster}, {"addonName", name}});
-                simulation.pass(std::chrono::minutes(3));
-            }};
-}
-
-Harm object_deleted(const std::string& kind, const std::string& ns, const std::string& name) {
-    return {kind + " " + ns + "/" + name + " is deleted", [kind, ns, name](Simulation& simulation) {
-                simulation.remove_object(kCluster, kind, ns, name);
-                simulation.pass(std::chrono::seconds(30));
-            }};
-}
-
-Harm association_deleted() {
-    return {"the association is deleted", [](Simulation& simulation) {
-                const auto list =
-                    simulation.admin("eks", "ListPodIdentityAssociations", {{"clusterName", kCluster}});
-                for (const auto& row : base::get_array(list, "associations"))
-                    simulation.admin("eks", "DeletePodIdentityAssociation",
-                                     {{"clusterName", kCluster},
-                                      {"associationId", base::get_string(row, "associationId")}});
-            }};
-}
-
-Harm trust_changed(const std::string& name) {
-    return {
-        "role " + name + " trusts another service", [name](Simulation& simulation) {
-            simulation.admin(
-                "iam", "UpdateAssumeRolePolicy",
-                {{"RoleName", name},
-                 {"PolicyDocument",
-                  R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]})"}});
-        }};
-}
-
-Harm tiers_disabled() {
-    return {"tiered storage is disabled", [](Simulation& simulation) {
-                simulation.admin(
-                    "sagemaker", "UpdateCluster",
-                    {{"ClusterName", kCluster}, {"TieredStorageConfig", JsonObject{{"Mode", "Disable"}}}});
-                simulation.pass(std::chrono::minutes(1));
-            }};
-}
-
-Harm app_deleted() {
-    return {"the MLflow app is deleted", [](Simulation& simulation) {
-                const auto apps = simulation.admin("sagemaker", "ListMlflowApps", {});
-                for (const auto& app : base::get_array(apps, "Summaries")) {
-                    if (base::get_string(app, "Status") != "Deleted")
-                        simulation.admin("sagemaker", "DeleteMlflowApp",
-                                         {{"Arn", base::get_string(app, "Arn")}});
-                }
-                simulation.pass(std::chrono::minutes(10));
-            }};
-}
-
-Harm server_stopped() {
-    return {"the tracking server is stopped", [](Simulation& simulation) {
-                simulation.admin("sagemaker", "StopMlflowTrackingServer",
-                                 {{"TrackingServerName", "phoenix-mlflow"}});
-                simulation.pass(std::chrono::minutes(30));
-            }};
-}
-
-Harm autoscaling_disabled() {
-    return {"AutoScaling is disabled", [](Simulation& simulation) {
-                simulation.pass(std::chrono::minutes(1));  // until SageMaker knows a new role
-                simulation.admin(
-                    "sagemaker", "UpdateCluster",
-                    {{"ClusterName", kCluster}, {"AutoScaling", JsonObject{{"Mode", "Disable"}}}});
-                simulation.pass(std::chrono::minutes(10));
-            }};
-}
-
-const std::vector<Case>& cases() {
-    static const std::vector<Case> kCases = {
-        {"tiered_checkpointing",
-         {{"memory_percent", 30}},
-         {role_deleted(role("checkpoints")), object_deleted("serviceaccounts", "default", "checkpointing"),
-          tiers_disabled(), trust_changed(role("checkpoints"))}},
-        {"training_operator",
-         {},
-         {addon_deleted("amazon-sagemaker-hyperpod-training-operator"), addon_deleted("cert-manager"),
-          association_deleted(), role_deleted(role("training-operator"))}},
-        {"inference_operator",
-         {},
-         {addon_deleted("amazon-sagemaker-hyperpod-inference"),
-          role_deleted("SageMakerHyperPodInference-phoenix-us-west-2"),
-          role_deleted(role("inference-scaling"))}},
-        {"kuberay", {}, {object_deleted("deployments.apps", "kuberay-system", "kuberay-operator")}},
-        {"keda",
-         {},
-         {object_deleted("deployments.apps", "keda", "keda-operator"),
-          object_deleted("customresourcedefinitions.apiextensions.k8s.io", "", "scaledobjects.keda.sh")}},
-        {"load_balancer_controller",
-         {},
-         {object_deleted("deployments.apps", "kube-system", "aws-load-balancer-controller"),
-          association_deleted(), role_deleted(role("load-balancers"))}},
-        {"mlflow", {{"kind", "app"}}, {role_deleted(role("mlflow")), app_deleted()}},
-        {"mlflow", {{"kind", "tracking_server"}}, {server_stopped(), trust_changed(role("mlflow"))}},
-        {"task_governance", {}, {addon_deleted("amazon-sagemaker-hyperpod-taskgovernance")}},
-        {"observability", {}, {role_deleted(role("observability")), association_deleted()}},
-        {"autoscaling",
-         {{"instance_groups", JsonArray{"burst"}}, {"limits", JsonObject{{"nodes", 2}}}},
-         {role_deleted(role("autoscaling")), autoscaling_disabled()}}};
-    return kCases;
-}
-
-// --- the account
-
-using Account = std::map<std::string, std::string>;
-
-void add_roles(Simulation& simulation, Account& account) {
-    const auto roles = simulation.admin("iam", "ListRoles", {{"MaxItems", 1000}});
-    for (const auto& each : base::get_array(roles, "Roles")) {
-        if (base::get_string(each, "Path") != "/") continue;
-        const auto name = base::get_string(each, "RoleName");
-        const JsonObject of_role{{"RoleName", name}};
-        account["role " + name] = base::get_string(each, "AssumeRolePolicyDocument") +
-                                  base::to_text(simulation.admin("iam", "ListRolePolicies", of_role)) +
-                                  base::to_text(simulation.admin("iam", "ListAttachedRolePolicies", of_role));
-    }
-    const auto providers = simulation.admin("iam", "ListOpenIDConnectProviders", {});
-    account["providers"] = base::to_text(base::get_array(providers, "OpenIDConnectProviderList"));
-    account["policies"] = base::to_text(
-        base::get_array(simulation.admin("iam", "ListPolicies", {{"Scope", "Local"}}), "Policies"));
-}
-
-void add_clusters(Simulation& simulation, Account& account) {
-    const JsonObject of_eks{{"clusterName", kCluster}};
-    account["add-ons"] =
-        base::to_text(base::get_array(simulation.admin("eks", "ListAddons", of_eks), "addons"));
-    account["associations"] = base::to_text(
-        base::get_array(simulation.admin("eks", "ListPodIdentityAssociations", of_eks), "associations"));
-    const auto hyperpod = simulation.admin("sagemaker", "DescribeCluster", {{"ClusterName", kCluster}});
-    account["groups"] = base::to_text(base::get_array(hyperpod, "InstanceGroups"));
-    account["tiers"] = base::get_string(hyperpod, "TieredStorageConfig.Mode") == "Enable" ? "on" : "off";
-    account["autoscaling"] = base::get_string(hyperpod, "AutoScaling.Mode", "Disable");
-    account["servers"] = base::to_text(base::get_array(
-        simulation.admin("sagemaker", "ListMlflowTrackingServers", {}), "TrackingServerSummaries"));
-    account["workspaces"] =
-        base::to_text(base::get_array(simulation.admin("amp", "ListWorkspaces", {}), "workspaces"));
-    const auto apps = simulation.admin("sagemaker", "ListMlflowApps", {});
-    for (const auto& app : base::get_array(apps, "Summaries")) {
-        if (base::get_string(app, "Status") != "Deleted") account["app " + base::get_string(app, "Arn")] = "";
-    }
-    account["tags"] = base::to_text(
-        base::get_array(simulation.admin("sagemaker", "ListTags",
-                                         {{"ResourceArn", base::get_string(hyperpod, "ClusterArn")}}),
-                        "Tags"));
-    const auto buckets = simulation.admin("s3", "ListBuckets", {});
-    for (const auto& bucket : base::get_array(buckets, "Buckets"))
-        account["bucket " + base::get_string(bucket, "Name")] = "";
-}
-
-void add_objects(Simulation& simulation, Account& account) {
-    for (const char* kind :
-         {"namespaces", "serviceaccounts", "services", "secrets", "configmaps", "deployments.apps",
-          "daemonsets.apps", "customresourcedefinitions.apiextensions.k8s.io",
-          "apiservices.apiregistration.k8s.io", "csidrivers.storage.k8s.io",
-          "clusterroles.rbac.authorization.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io",
-          "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
-          "ingressclasses.networking.k8s.io", "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-          "validatingwebhookconfigurations.admissionregistration.k8s.io"}) {
-        const auto objects = simulation.objects(kCluster, kind);
-        for (const auto& object : objects) {
-            // AWS brings Karpenter's kinds with autoscaling and leaves them.
-            const auto name = base::get_string(object, "metadata.name");
-            if (name.find("karpenter") != std::string::npos) continue;
-            account[std::string(kind) + " " + base::get_string(object, "metadata.namespace") + "/" + name] =
-                "";
-        }
-    }
-}
-
-Account account_of(Simulation& simulation) {
-    Account account;
-    add_roles(simulation, account);
-    add_clusters(simulation, account);
-    add_objects(simulation, account);
-    return account;
-}
-
-std::string difference(const Account& before, const Account& after) {
-    std::string text;
-    for (const auto& [key, value] : before) {
-        const auto now = after.find(key);
-        if (now == after.end()) text += "gone: " + key + "\n";
-        if (now != after.end() && now->second != value) text += "changed: " + key + ": " + now->second + "\n";
-    }
-    for (const auto& [key, value] : after) {
-        if (!before.contains(key)) text += "new: " + key + "\n";
-    }
-    return text;
-}
-
-// --- the story
 
 JsonObject small_launch() {
     const JsonObject group{
@@ -270,7 +40,7 @@ JsonObject run(Simulation& simulation, const std::string& method, const std::str
     return id.empty() ? JsonObject() : simulation.wait(id);
 }
 
-JsonObject switch_body(const Case& each, bool on) {
+JsonObject switch_body(const FeatureCase& each, bool on) {
     JsonObject wish = on ? each.settings : JsonObject();
     wish["enabled"] = on;
     JsonObject body{{each.feature, std::move(wish)}};
@@ -278,7 +48,7 @@ JsonObject switch_body(const Case& each, bool on) {
     return body;
 }
 
-JsonObject patch(Simulation& simulation, const Case& each, bool on) {
+JsonObject patch(Simulation& simulation, const FeatureCase& each, bool on) {
     return run(simulation, "PATCH", "/clusters/phoenix/features", switch_body(each, on));
 }
 
@@ -301,7 +71,7 @@ void expect_succeeded(const JsonObject& operation) {
 }
 
 // The same again changes nothing and calls nothing.
-void expect_settled(Simulation& simulation, const Case& each, bool on) {
+void expect_settled(Simulation& simulation, const FeatureCase& each, bool on) {
     const auto before = simulation.mutations().size();
     const auto again = patch(simulation, each, on);
     EXPECT_TRUE(base::get_bool(again, "no_change")) << base::pretty_text(again);
@@ -313,17 +83,22 @@ void launch(Simulation& simulation) {
     simulation.pass(std::chrono::minutes(10));
 }
 
+void launch_for(Simulation& simulation, const FeatureCase& each) {
+    launch(simulation);
+    if (each.prepares) each.prepares(simulation);
+}
+
 // What deletes in the background has ended.
 void settle(Simulation& simulation) {
     simulation.pass(std::chrono::minutes(15));
 }
 
-class Features : public ::testing::TestWithParam<Case> {};
+class Features : public ::testing::TestWithParam<FeatureCase> {};
 
 TEST_P(Features, goes_on_is_repaired_and_leaves_no_trace) {
     const auto& each = GetParam();
     Simulation simulation(1, {}, {});
-    launch(simulation);
+    launch_for(simulation, each);
     const auto before = account_of(simulation);
     expect_status(simulation, each.feature, "off");
     expect_succeeded(patch(simulation, each, true));
@@ -355,51 +130,69 @@ struct Ends {
     std::string trace;  // what is not as it was
 };
 
-Ends on_and_off(const Case& each, std::vector<KillPoint> kills, bool by_commit, std::size_t& deaths) {
-    Simulation simulation(1, {}, std::move(kills));
+// Deaths come in rows, kGap points apart, so that all points of a story are met in kGap runs; and what was
+// interrupted once is interrupted again.
+constexpr std::size_t kGap = 12;
+
+std::string to_string(const std::vector<KillPoint>& kills) {
+    std::string text;
+    for (const auto& kill : kills) text += (text.empty() ? "" : ", ") + to_string(kill);
+    return text;
+}
+
+Ends on_harmed_and_off(const FeatureCase& each, std::vector<KillPoint> kills, bool by_commit) {
+    SCOPED_TRACE(to_string(kills));
+    Simulation simulation(1, {}, kills);
     const auto count = [&] { return by_commit ? simulation.commits() : simulation.calls(); };
-    launch(simulation);
+    launch_for(simulation, each);
     const auto before = account_of(simulation);
+    const auto launched = simulation.mutations().size();
     Ends ends;
     ends.launched = count();
+    expect_succeeded(patch(simulation, each, true));
+    const auto calls = simulation.mutations();
+    EXPECT_EQ(made_twice({calls.begin() + static_cast<std::ptrdiff_t>(launched), calls.end()}),
+              std::vector<std::string>());
+    expect_status(simulation, each.feature, "on");
+    SCOPED_TRACE(each.harms.front().what);
+    each.harms.front().does(simulation);
+    expect_status(simulation, each.feature, "drifted");
     expect_succeeded(patch(simulation, each, true));
     expect_status(simulation, each.feature, "on");
     expect_succeeded(patch(simulation, each, false));
     ends.ended = count();
     settle(simulation);
     ends.trace = difference(before, account_of(simulation));
-    deaths = simulation.deaths();
+    if (!kills.empty()) EXPECT_GT(simulation.deaths(), 0U);
     return ends;
 }
 
 TEST_P(Features, survives_a_death_at_any_step) {
     const auto& each = GetParam();
-    constexpr std::int64_t kOneEach = 200;  // wider than any of these stories
-    const auto stride = static_cast<std::size_t>(setting("INSTANTSTART_SIM_STRIDE", kOneEach));
+    const auto stride = static_cast<std::size_t>(setting("INSTANTSTART_SIM_STRIDE", kGap));
     for (const bool by_commit : {true, false}) {
-        std::size_t deaths = 0;
-        const auto calm = on_and_off(each, {}, by_commit, deaths);
+        const auto calm = on_harmed_and_off(each, {}, by_commit);
         EXPECT_EQ(calm.trace, "");
-        // A step commits three times at least (started, about to act, done), so every third meets each step.
-        const auto pace = by_commit ? 3 * stride : stride;
         for (const bool before : {true, false}) {
             const auto kind = by_commit ? (before ? KillKind::before_commit : KillKind::after_commit)
                                         : (before ? KillKind::before_call : KillKind::after_call);
-            for (auto index = calm.launched + 1; index <= calm.ended; index += pace) {
-                SCOPED_TRACE(to_string(KillPoint{kind, index}));
-                const auto ends = on_and_off(each, {{kind, index}}, by_commit, deaths);
-                EXPECT_EQ(deaths, 1U);
-                EXPECT_EQ(ends.trace, "");
+            for (std::size_t first = 1; first <= kGap; first += stride) {
+                std::vector<KillPoint> kills;
+                for (auto at = calm.launched + first; at <= calm.ended; at += kGap)
+                    kills.push_back({kind, at});
+                if (kills.empty()) break;
+                const auto ends = on_harmed_and_off(each, kills, by_commit);
+                EXPECT_EQ(ends.trace, "") << to_string(kills);
                 if (::testing::Test::HasFailure()) return;
             }
         }
     }
 }
 
-std::vector<Case> chosen() {
+std::vector<FeatureCase> chosen() {
     const char* only = std::getenv("INSTANTSTART_SIM_FEATURE");
-    std::vector<Case> list;
-    for (const auto& each : cases()) {
+    std::vector<FeatureCase> list;
+    for (const auto& each : feature_cases()) {
         if (only == nullptr || each.feature == only) list.push_back(each);
     }
     return list;
@@ -451,23 +244,142 @@ TEST(Features, those_that_exclude_each_other_are_refused_by_name_before_any_call
     EXPECT_EQ(simulation.mutations().size(), calls);
 }
 
-// Deleting a cluster takes what its features left, and what is remembered of them.
-TEST(Features, deleting_the_cluster_leaves_an_empty_account) {
-    Census empty;
-    {
-        Simulation simulation(1, {}, {});
-        empty = census(simulation);
+// --- deletion
+
+JsonObject all_features() {
+    return {{"training_operator", JsonObject{{"enabled", true}}},
+            {"tiered_checkpointing", JsonObject{{"enabled", true}}},
+            {"inference_operator", JsonObject{{"enabled", true}}},
+            {"observability", JsonObject{{"enabled", true}}},
+            {"task_governance", JsonObject{{"enabled", true}}},
+            {"autoscaling", JsonObject{{"enabled", true}, {"instance_groups", JsonArray{"burst"}}}}};
+}
+
+std::string trust_in_sagemaker() {
+    return R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sagemaker.amazonaws.com"},"Action":"sts:AssumeRole"}]})";
+}
+
+// What others have of the same kinds, of other clusters and of none.
+void make_others_things(Simulation& simulation) {
+    const auto role = simulation.admin(
+        "iam", "CreateRole", {{"RoleName", "research"}, {"AssumeRolePolicyDocument", trust_in_sagemaker()}});
+    simulation.pass(std::chrono::minutes(1));
+    const JsonArray tags{JsonObject{{"Key", "instantstart:cluster"}, {"Value", "dragon"}},
+                         JsonObject{{"Key", "instantstart:region"}, {"Value", "us-west-2"}}};
+    const JsonObject mlflow{{"ArtifactStoreUri", "s3://research-runs/mlflow"},
+                            {"RoleArn", base::get_string(role, "Role.Arn")},
+                            {"Tags", tags}};
+    auto server = mlflow;
+    server["TrackingServerName"] = "dragon-mlflow";
+    simulation.admin("sagemaker", "CreateMlflowTrackingServer", std::move(server));
+    auto app = mlflow;
+    app["Name"] = "phoenix-mlflow";  // the name alone makes it nobody's
+    simulation.admin("sagemaker", "CreateMlflowApp", std::move(app));
+    simulation.admin(
+        "amp", "CreateWorkspace",
+        {{"alias", "instantstart-phoenix"},
+         {"tags", JsonObject{{"instantstart:cluster", "dragon"}, {"instantstart:region", "us-west-2"}}}});
+    simulation.pass(std::chrono::minutes(40));
+}
+
+// All of the account, with the lists that the census counts.
+Census empty_account(bool with_others) {
+    Simulation simulation(1, {}, {});
+    if (with_others) make_others_things(simulation);
+    return census(simulation);
+}
+
+bool names(const JsonArray& list, const std::string& start) {
+    for (const auto& entry : list) {
+        if (std::string_view(entry.as_string()).starts_with(start)) return true;
     }
+    return false;
+}
+
+// Deleting a cluster takes what its features left, and names it before; what others have stays.
+void expect_deleted(Simulation& simulation, const std::string& mlflow) {
+    const auto asked = simulation.ask("DELETE", "/clusters/phoenix", {});
+    EXPECT_EQ(asked.status, 409);
+    const auto& removes = base::get_array(asked.body, "would_remove");
+    EXPECT_TRUE(names(removes, mlflow + " phoenix-mlflow")) << base::pretty_text(asked.body);
+    EXPECT_TRUE(names(removes, "Prometheus workspace ws-")) << base::pretty_text(asked.body);
+    expect_succeeded(run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}}));
+}
+
+TEST(Features, deleting_the_cluster_leaves_an_empty_account) {
+    for (const auto& [kind, mlflow] :
+         {std::pair("app", "MLflow app"), std::pair("tracking_server", "MLflow tracking server")}) {
+        SCOPED_TRACE(kind);
+        Simulation simulation(1, {}, {});
+        make_others_things(simulation);
+        auto body = small_launch();
+        body["features"] = all_features();
+        body["features"].as_object()["mlflow"] = JsonObject{{"enabled", true}, {"kind", kind}};
+        expect_succeeded(run(simulation, "POST", "/clusters/launch", body));
+        for (const char* feature : {"training_operator", "inference_operator", "observability", "autoscaling",
+                                    "task_governance", "mlflow"})
+            expect_status(simulation, feature, "on");
+        EXPECT_EQ(census(simulation).at("sagemaker.mlflow_servers"), kind == std::string("app") ? 1 : 2);
+        expect_deleted(simulation, mlflow);
+        EXPECT_EQ(difference(empty_account(true), census(simulation)), "");
+    }
+}
+
+// A server on its way is waited for: it cannot be deleted before.
+TEST(Features, deleting_the_cluster_waits_for_mlflow_that_is_starting) {
     Simulation simulation(1, {}, {});
     auto body = small_launch();
-    body["features"] = JsonObject{{"training_operator", JsonObject{{"enabled", true}}},
-                                  {"tiered_checkpointing", JsonObject{{"enabled", true}}},
-                                  {"inference_operator", JsonObject{{"enabled", true}}}};
+    body["features"] = JsonObject{{"mlflow", JsonObject{{"enabled", true}, {"kind", "tracking_server"}}}};
     expect_succeeded(run(simulation, "POST", "/clusters/launch", body));
-    expect_status(simulation, "training_operator", "on");
-    expect_status(simulation, "inference_operator", "on");
-    expect_succeeded(run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}}));
-    EXPECT_EQ(census(simulation), empty);
+    simulation.admin("sagemaker", "StopMlflowTrackingServer", {{"TrackingServerName", "phoenix-mlflow"}});
+    const auto operation = run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}});
+    expect_succeeded(operation);
+    EXPECT_EQ(difference(empty_account(false), census(simulation)), "");
+}
+
+// A workspace that was given is named among what is kept.
+TEST(Features, deleting_the_cluster_keeps_a_given_workspace) {
+    Simulation simulation(1, {}, {});
+    const auto given = simulation.admin("amp", "CreateWorkspace", {{"alias", "ours"}});
+    const auto arn = base::get_string(given, "arn");
+    simulation.pass(std::chrono::minutes(2));
+    auto body = small_launch();
+    body["features"] = JsonObject{{"observability", JsonObject{{"enabled", true}, {"workspace_arn", arn}}}};
+    expect_succeeded(run(simulation, "POST", "/clusters/launch", body));
+    const auto operation = run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}});
+    expect_succeeded(operation);
+    EXPECT_TRUE(names(base::get_array(operation, "result.kept"), "Prometheus workspace " + arn))
+        << base::pretty_text(operation);
+    auto expected = empty_account(false);
+    expected["amp.workspaces"] = 1;
+    EXPECT_EQ(difference(expected, census(simulation)), "");
+}
+
+// The deletion itself, killed at its commits and calls.
+TEST(Features, deleting_with_mlflow_and_metrics_survives_deaths) {
+    const auto tell = [](std::vector<KillPoint> kills, std::size_t& from, std::size_t& to, bool by_commit) {
+        Simulation simulation(1, {}, kills);
+        auto body = small_launch();
+        body["features"] = JsonObject{{"observability", JsonObject{{"enabled", true}}},
+                                      {"mlflow", JsonObject{{"enabled", true}}}};
+        expect_succeeded(run(simulation, "POST", "/clusters/launch", body));
+        from = by_commit ? simulation.commits() : simulation.calls();
+        expect_succeeded(run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}}));
+        to = by_commit ? simulation.commits() : simulation.calls();
+        EXPECT_EQ(difference(empty_account(false), census(simulation)), "") << to_string(kills);
+    };
+    const auto stride = static_cast<std::size_t>(setting("INSTANTSTART_SIM_STRIDE", kGap));
+    for (const auto kind :
+         {KillKind::before_commit, KillKind::after_commit, KillKind::before_call, KillKind::after_call}) {
+        const bool by_commit = kind == KillKind::before_commit || kind == KillKind::after_commit;
+        std::size_t from = 0, to = 0, ignored = 0;
+        tell({}, from, to, by_commit);
+        for (std::size_t first = 1; first <= kGap && !HasFailure(); first += stride) {
+            std::vector<KillPoint> kills;
+            for (auto at = from + first; at <= to; at += kGap) kills.push_back({kind, at});
+            tell(kills, ignored, ignored, by_commit);
+        }
+    }
 }
 
 }  // namespace

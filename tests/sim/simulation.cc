@@ -223,11 +223,27 @@ flows::Clusters& Simulation::admin_clusters() {
     return *admin_clusters_;
 }
 
+namespace {
+
+// Those that the product itself asks for by name, and Karpenter's.
+kube::Resource resource_of(const std::string& plural_and_group) {
+    if (plural_and_group == "nodepools.karpenter.sh")
+        return {"karpenter.sh", "v1", "nodepools", "NodePool", false};
+    if (plural_and_group == "hyperpodnodeclasses.karpenter.sagemaker.amazonaws.com") {
+        return {"karpenter.sagemaker.amazonaws.com", "v1", "hyperpodnodeclasses", "HyperpodNodeClass", false};
+    }
+    const auto resource = kube::known_resource(plural_and_group);
+    CHECK(resource.has_value());
+    return *resource;
+}
+
+}  // namespace
+
 base::JsonArray Simulation::objects(const std::string& eks_cluster, const std::string& plural_and_group) {
     auto client = rt::testing::run(io_, clock_, admin_clusters().kube({}, eks_cluster));
-    const auto resource = kube::known_resource(plural_and_group);
-    CHECK(client.has_value() && resource.has_value());
-    auto list = rt::testing::run(io_, clock_, (*client)->list({}, *resource, {}));
+    CHECK(client.has_value());
+    auto list = rt::testing::run(io_, clock_, (*client)->list({}, resource_of(plural_and_group), {}));
+    if (!list && list.error().kind == base::ErrorKind::not_found) return {};
     EXPECT_TRUE(list.has_value()) << plural_and_group;
     return list.has_value() ? base::get_array(*list, "items") : base::JsonArray();
 }
@@ -235,10 +251,22 @@ base::JsonArray Simulation::objects(const std::string& eks_cluster, const std::s
 void Simulation::remove_object(const std::string& eks_cluster, const std::string& plural_and_group,
                                const std::string& ns, const std::string& name) {
     auto client = rt::testing::run(io_, clock_, admin_clusters().kube({}, eks_cluster));
-    const auto resource = kube::known_resource(plural_and_group);
-    CHECK(client.has_value() && resource.has_value());
-    auto gone = rt::testing::run(io_, clock_, (*client)->remove({}, *resource, ns, name, "Background"));
+    CHECK(client.has_value());
+    auto gone = rt::testing::run(
+        io_, clock_, (*client)->remove({}, resource_of(plural_and_group), ns, name, "Background"));
     EXPECT_TRUE(gone.has_value() && *gone) << plural_and_group << " " << ns << "/" << name;
+}
+
+void Simulation::change_object(const std::string& eks_cluster, const std::string& plural_and_group,
+                               const std::string& ns, const std::string& name, base::JsonArray patch) {
+    auto client = rt::testing::run(io_, clock_, admin_clusters().kube({}, eks_cluster));
+    CHECK(client.has_value());
+    auto changed = rt::testing::run(
+        io_, clock_,
+        (*client)->patch({}, resource_of(plural_and_group), ns, name, base::JsonValue(std::move(patch)),
+                         "application/json-patch+json", ""));
+    EXPECT_TRUE(changed.has_value()) << plural_and_group << " " << ns << "/" << name << " "
+                                     << (changed.has_value() ? "" : changed.error().chain());
 }
 
 base::JsonObject Simulation::admin(const std::string& service, const std::string& operation,

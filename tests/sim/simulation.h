@@ -66,19 +66,23 @@ public:
     // A call of the account's administrator, beside the product. A refusal fails the test.
     base::JsonObject admin(const std::string& service, const std::string& operation,
                            base::JsonObject parameters);
-    // The objects of a cluster, and their removal, by its administrator beside the product.
+    // The objects of a cluster (none where it does not serve the kind), and what its administrator does to
+    // one of them beside the product: removes it, or changes it by a JSON patch.
     base::JsonArray objects(const std::string& eks_cluster, const std::string& plural_and_group);
     void remove_object(const std::string& eks_cluster, const std::string& plural_and_group,
                        const std::string& ns, const std::string& name);
-    // Takes the clusters' API servers away, or brings them back; what they hold stays.
+    void change_object(const std::string& eks_cluster, const std::string& plural_and_group,
+                       const std::string& ns, const std::string& name, base::JsonArray patch);
+    // Takes the clusters' API servers away as if they were killed, so that watches and calls under way break;
+    // or brings them back. What they hold stays.
     void set_kubernetes(bool is_up);
+    // They are killed in the next write that reaches them: it is done, and its answer is lost.
+    void kill_kubernetes_in_a_write() { dies_in_a_write_ = true; }
+    bool has_kubernetes() const { return has_kubernetes_; }
     // The twin's control and journal.
     base::JsonObject twin(const std::string& method, const std::string& path, const base::JsonObject& body);
     std::vector<base::JsonObject> mutations();
 
-    // They are killed in the next write that reaches them: it is done, and its answer is lost.
-    void kill_kubernetes_in_a_write() { dies_in_a_write_ = true; }
-    bool has_kubernetes() const { return has_kubernetes_; }
     std::size_t commits() const { return commits_; }
     std::size_t calls() const { return calls_; }
     std::size_t deaths() const { return deaths_; }
@@ -108,9 +112,9 @@ private:
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<server::Product> product_;
     bool dead_ = false;
+    bool has_kubernetes_ = true, dies_in_a_write_ = false;
     base::Duration downtime_{};
     std::size_t commits_ = 0, calls_ = 0, deaths_ = 0;
 };
 
-    bool has_kubernetes_ = true, dies_in_a_write_ = false;
 }  // namespace instantstart::sim
