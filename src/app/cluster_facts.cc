@@ -116,17 +116,13 @@ Task<void> add_capacity_conditions(Call call, JsonObject hyperpod, JsonArray& ro
     co_return base::ok();
 }
 
-Task<LastMove> last_move(Call call, std::string cluster) {
-    ops::Engine::ListQuery query;
-    query.resource_prefix = "cluster/" + cluster;
-    query.limit = 1;
-    CO_TRY(auto page, co_await call.services->engine.list(call.context, std::move(query)));
+LastMove last_move(const Call& call, const std::string& cluster) {
+    const auto newest = call.services->engine.newest("cluster/" + cluster);
     LastMove move;
-    if (page.operations.empty()) co_return move;
-    const auto& newest = page.operations.front();
+    if (newest.empty()) return move;
     move.state = base::get_string(newest, "id") + base::get_string(newest, "state");
     move.moment = move.state + base::get_string(newest, "updated_at");
-    co_return move;
+    return move;
 }
 
 namespace {

@@ -21,7 +21,7 @@ struct LastMove {
     std::string state;   // changes with the operation and its state
     std::string moment;  // changes with each of its steps, too
 };
-Task<LastMove> last_move(Call call, std::string cluster);
+LastMove last_move(const Call& call, const std::string& cluster);
 
 // A row of node.list: SageMaker's node, Kubernetes' own, or both.
 JsonObject node_row(const std::string& name, const HyperpodNode* aws, const kube::Node* node,

@@ -102,7 +102,7 @@ Task<void> add_kubernetes_side(Call call, Kept<ClusterView>::Value view, std::st
 }
 
 Task<Answer> run(Call call, ClusterGet input) {
-    CO_TRY(const auto move, co_await last_move(call, input.cluster));
+    const auto move = last_move(call, input.cluster);
     CO_TRY(const auto view, co_await kept_view(call, input.cluster, move.moment));
     const auto& name = view->target.ref.name;
     auto row = row_of(call, *view);

@@ -18,6 +18,15 @@ constexpr auto kFirstList = 3s;
 constexpr auto kCountsFresh = 100ms;
 constexpr std::size_t kMostEntries = 1000;
 
+// A hundred nodes a page: ten thousand take AWS half a minute, and are rarely others than a minute ago;
+// whether they are ready is Kubernetes' word, which is always new.
+KeptSettings node_settings() {
+    KeptSettings settings;
+    settings.freshest = 2min;
+    settings.patience = 2s;
+    return settings;
+}
+
 HyperpodNode node_of(const JsonValue& summary) {
     HyperpodNode node;
     node.id = base::get_string(summary, "InstanceId");
@@ -33,14 +42,14 @@ HyperpodNode node_of(const JsonValue& summary) {
 
 }  // namespace
 
-void FleetNodes::each(const std::string& after, const Visit& visit) const {
+void FleetNodes::each_from(const std::string& from, const Visit& visit) const {
     static const kube::NodeTable::Nodes kNone;
     static const HyperpodNodes kNobody;
     const auto& nodes = kubernetes ? kubernetes->nodes().nodes() : kNone;
     const auto& machines = hyperpod ? *hyperpod : kNobody;
-    auto node = after.empty() ? nodes.begin() : nodes.upper_bound(after);
+    auto node = nodes.lower_bound(from);
     auto machine = std::partition_point(machines.begin(), machines.end(),
-                                        [&](const HyperpodNode& each) { return each.name <= after; });
+                                        [&](const HyperpodNode& each) { return each.name < from; });
     while (node != nodes.end() || machine != machines.end()) {
         const bool left = node != nodes.end();
         const int order = !left ? 1 : machine == machines.end() ? -1 : node->first.compare(machine->name);
@@ -63,7 +72,7 @@ struct Counted {
 
 struct Fleet::Entry {
     Entry(const boost::asio::any_io_executor& executor, rt::Clock& clock)
-        : nodes(executor, clock), view(executor, clock) {}
+        : nodes(executor, clock, node_settings()), view(executor, clock) {}
     Kept<HyperpodNodes> nodes;
     Kept<ClusterView> view;
 
@@ -144,7 +153,7 @@ FleetCounts count(const FleetNodes& nodes) {
         last_type = type;
         return known;
     };
-    nodes.each("", [&](const std::string&, const HyperpodNode* aws, const kube::Node* node) {
+    nodes.each_from("", [&](const std::string&, const HyperpodNode* aws, const kube::Node* node) {
         ++counts.total;
         const auto* cache = nodes.kubernetes.get();
         const std::string_view label =

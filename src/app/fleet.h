@@ -55,11 +55,11 @@ struct FleetNodes {
     bool complete = false;                           // Kubernetes' nodes and pods have all come in once
     std::optional<base::Error> problem;              // why they are not being kept up to date
 
-    // In order of their names, from the first after `after` on; either may be null. Stops where `visit` says
-    // false.
+    // In order of their names, from the first that is not before `from` on; either may be null. Stops where
+    // `visit` says false.
     using Visit =
         std::function<bool(const std::string& name, const HyperpodNode* aws, const kube::Node* node)>;
-    void each(const std::string& after, const Visit& visit) const;
+    void each_from(const std::string& from, const Visit& visit) const;
 };
 
 // How many of the node's accelerators pods can have.

@@ -296,6 +296,29 @@ TEST_F(FleetTest, value_that_cost_much_is_fresh_for_ten_seconds_at_most) {
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 2);
 }
 
+// What takes half a minute to read is not read without pause, nor waited for by those who look after a
+// change.
+TEST_F(FleetTest, value_that_takes_long_answers_while_another_version_is_read) {
+    KeptSettings settings;
+    settings.freshest = 2min;
+    settings.patience = 2s;
+    Kept<int> kept(io_.get_executor(), clock_, settings);
+    rt::TaskGroup tasks(io_.get_executor(), "kept");
+    int reads = 0;
+    Kept<int>::Read read = [this, &reads]() -> Task<int> {
+        CO_CHECK_OK(co_await clock_.sleep(30s));
+        co_return ++reads;
+    };
+    EXPECT_EQ(*run(kept.get(tasks, "a", read)).value(), 1);
+    EXPECT_TRUE(run(clock_.sleep(80s)).has_value());
+    EXPECT_EQ(*run(kept.get(tasks, "a", read)).value(), 1);  // 3 x 30 s: still fresh
+    const auto before = clock_.monotonic();
+    EXPECT_EQ(*run(kept.get(tasks, "b", read)).value(), 1);
+    EXPECT_EQ(clock_.monotonic(), before);
+    EXPECT_TRUE(run(clock_.sleep(31s)).has_value());
+    EXPECT_EQ(*run(kept.get(tasks, "b", read)).value(), 2);
+}
+
 TEST_F(FleetTest, nodes_come_in_pages_by_name_and_are_found) {
     aws_.nodes = 250;
     for (int i = 100; i < 260; ++i) kube_.add_node(i, i % 3 != 0);

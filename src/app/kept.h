@@ -4,7 +4,9 @@
 //
 // How long a value is fresh grows with what it costs to read, up to a bound, so that a large cluster does not
 // spend its AWS rate on being looked at. One that says `degraded` of itself (a part could not be read) was
-// slow by failure, not by size: it is kept for the shortest time. One loop.
+// slow by failure, not by size: it is kept for the shortest time. Where one reading takes longer than
+// `patience` an older value answers even if it is of another version: nobody waits for half a minute to see
+// what has changed a moment ago. One loop.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +22,12 @@
 
 namespace instantstart::app {
 
+struct KeptSettings {
+    KeptSettings() = default;
+    base::Duration freshest = std::chrono::seconds(10);  // the longest that a value is fresh
+    base::Duration patience = base::Duration::max();     // see above
+};
+
 template <class T>
 class Kept {
 public:
@@ -27,19 +35,20 @@ public:
     using Read = std::function<rt::Task<T>()>;
 
     static constexpr base::Duration kFresh = std::chrono::seconds(2);
-    static constexpr base::Duration kFreshest = std::chrono::seconds(10);
     static constexpr base::Duration kGrace = std::chrono::seconds(3);  // beyond fresh, while it is read again
 
-    Kept(boost::asio::any_io_executor executor, rt::Clock& clock) : clock_(clock), changed_(executor) {}
+    Kept(boost::asio::any_io_executor executor, rt::Clock& clock, KeptSettings settings = KeptSettings())
+        : clock_(clock), settings_(settings), changed_(executor) {}
 
     // `version` names what the value depends on: one of another version answers nobody. `tasks` runs the
     // reading, whoever asked for it; it is stopped before this dies.
     rt::Task<Value> get(rt::TaskGroup& tasks, std::string version, Read read) {
         bool joined = false;  // a reading for this version has been waited for
         while (true) {
-            const bool fits = value_ && version_ == version;
+            const bool same = value_ && version_ == version;
+            const bool fits = same || (value_ && took_ > settings_.patience);
             const auto age = clock_.monotonic() - made_;
-            if (fits && age < fresh()) co_return value_;
+            if (same && age < fresh()) co_return value_;
             if (joined && !running_) {
                 // Read after it was asked for, if perhaps for another version.
                 if (error_) co_return *error_;
@@ -56,7 +65,7 @@ public:
     }
 
 private:
-    base::Duration fresh() const { return std::clamp<base::Duration>(3 * took_, kFresh, kFreshest); }
+    base::Duration fresh() const { return std::clamp<base::Duration>(3 * took_, kFresh, settings_.freshest); }
 
     static bool is_degraded(const T& value) {
         if constexpr (requires { value.degraded; }) return value.degraded;
@@ -91,6 +100,7 @@ private:
     }
 
     rt::Clock& clock_;
+    KeptSettings settings_;
     Value value_;
     std::string version_;
     base::Duration made_{}, took_{};  // took_: what the value cost; zero of a degraded one

@@ -54,7 +54,7 @@ Page page_of(const FleetNodes& nodes, const NodeList& input, const std::string& 
     Page page;
     const auto limit = static_cast<std::size_t>(input.limit.value_or(kDefaultLimit));
     std::string last;
-    nodes.each("", [&](const std::string& name, const HyperpodNode* aws, const kube::Node* node) {
+    nodes.each_from("", [&](const std::string& name, const HyperpodNode* aws, const kube::Node* node) {
         if (!matches(nodes, name, aws, node, input)) return true;
         ++page.total;
         page.ready += node != nullptr && node->ready ? 1 : 0;
@@ -71,7 +71,7 @@ Page page_of(const FleetNodes& nodes, const NodeList& input, const std::string& 
 }
 
 Task<FleetNodes> nodes_of(Call call, Target target) {
-    CO_TRY(const auto move, co_await last_move(call, target.ref.name));
+    const auto move = last_move(call, target.ref.name);
     co_return co_await call.services->fleet->nodes(target, move.state);
 }
 
@@ -113,6 +113,20 @@ struct NodeGet {
 };
 BOOST_DESCRIBE_STRUCT(NodeGet, (), (cluster, node))
 
+// Names that may have been meant: those that stand where it would stand. To compare it with all would take
+// long.
+std::vector<std::string> names_near(const FleetNodes& nodes, const std::string& name) {
+    constexpr std::size_t kSome = 100;
+    std::vector<std::string> names;
+    const auto add = [&names](const std::string& each, const HyperpodNode*, const kube::Node*) {
+        names.push_back(each);
+        return names.size() % kSome != 0;
+    };
+    const auto begin = name.substr(0, name.size() - name.size() / 4);
+    for (const auto& start : {begin, "hyperpod-" + begin, std::string()}) nodes.each_from(start, add);
+    return names;
+}
+
 // SageMaker is asked only where the name is neither a Kubernetes node's nor an instance's.
 Task<std::string> name_behind(Call call, Target target, std::string node) {
     const bool logical =
@@ -126,25 +140,27 @@ Task<Answer> get(Call call, NodeGet input) {
     CO_TRY(const auto nodes, co_await nodes_of(call, target));
     Answer answer;
     answer.cluster = target.ref.name;
-    std::vector<std::string> names;
     JsonObject row;
     CO_TRY(const auto by_logical, co_await name_behind(call, target, input.node));
-    nodes.each("", [&](const std::string& name, const HyperpodNode* aws, const kube::Node* node) {
-        names.push_back(name);
-        const bool named = name == input.node || name == by_logical;
-        if (!named && (aws == nullptr || aws->id != input.node)) return true;
-        answer.summary = "Node " + name + (node != nullptr && node->ready ? " is ready." : " is not ready.");
-        row = node_row(name, aws, node, nodes.kubernetes.get());
-        return false;
-    });
+    for (const auto& wanted : {input.node, "hyperpod-" + input.node, by_logical}) {
+        if (wanted.empty() || !row.empty()) continue;
+        nodes.each_from(
+            wanted, [&](const std::string& name, const HyperpodNode* aws, const kube::Node* node) {
+                if (name != wanted) return false;
+                answer.summary =
+                    "Node " + name + (node != nullptr && node->ready ? " is ready." : " is not ready.");
+                row = node_row(name, aws, node, nodes.kubernetes.get());
+                return false;
+            });
+    }
     warn_of(nodes, answer);
     if (!row.empty()) {
-        CO_TRY(auto warnings, co_await add_node_details(call, target, row));
+        CO_TRY(auto warnings, co_await add_node_details(call, target, nodes.hyperpod, row));
         for (auto& warning : warnings) answer.warnings.push_back(std::move(warning));
         answer.body["node"] = std::move(row);
         co_return answer;
     }
-    const auto near = base::nearest(input.node, names);
+    const auto near = base::nearest(input.node, names_near(nodes, input.node));
     co_return base::not_found_error("node \"" + input.node + "\"")
         .with_hint(near.empty() ? "node.list names the nodes." : "Is " + near + " meant?");
 }
@@ -166,7 +182,7 @@ std::unique_ptr<Operation> make_node_list() {
          Field("health", "Only nodes that are usable, or that are not.")
              .one_of({"healthy", "unhealthy"})
              .like("unhealthy"),
-         Field("search", "Only nodes whose name or instance id contains this text.")
+         Field("search", "Only nodes whose name, which holds HyperPod's instance id, contains this text.")
              .length(1, 253)
              .like("0abc"),
          Field("limit", "How many at most; 100 where left out.").range(1, 500).like(50),
@@ -184,8 +200,10 @@ std::unique_ptr<Operation> make_node_get() {
         "check, "
         "faults, image, capacity and its history.";
     meta.area = "nodes";
-    meta.uses = {"eks:DescribeCluster",         "sagemaker:DescribeCluster",  "sagemaker:DescribeClusterNode",
-                 "sagemaker:ListClusterEvents", "sagemaker:ListClusterNodes", "sagemaker:ListClusters"};
+    meta.uses = {"eks:DescribeCluster",           "sagemaker:DescribeCluster",
+                 "sagemaker:DescribeClusterNode", "sagemaker:DescribeClusterEvent",
+                 "sagemaker:ListClusterEvents",   "sagemaker:ListClusterNodes",
+                 "sagemaker:ListClusters"};
     return make_query<NodeGet>(std::move(meta),
                                {cluster_field(), Field("node", "Kubernetes name, instance id or logical id.")
                                                      .length(1, 253)

@@ -38,6 +38,7 @@ constexpr auto kRules = std::to_array<KeepRule>({
 
 // A page's token goes stale sooner than its items, and a page that is kept may outlive the one after it.
 constexpr auto kPageLife = minutes(5);
+constexpr base::Duration kPageWorthKeeping = minutes(1);
 
 bool is_read(std::string_view service, std::string_view operation) {
     const model::Service* found = model::embedded(service);
@@ -212,10 +213,14 @@ void SharedReads::keep(const std::string& key, const std::string& service, const
     const KeepRule* rule = keep_rule(service, operation);
     if (rule == nullptr) return;
     base::Duration life = rule->life;
-    if (is_one_of_pages(service, operation, parameters, answer))
+    if (is_one_of_pages(service, operation, parameters, answer)) {
+        // A walk takes longer than such a page lives, and its hundreds of pages would push out all else.
+        if (life < kPageWorthKeeping) return;
         life = std::min<base::Duration>(life, kPageLife);
+    }
     if (kept_.erase(key) > 0) std::erase(order_, key);
-    while (order_.size() >= kKeptMost) {
+    if (order_.size() >= kKeptMost) drop_expired();
+    if (order_.size() >= kKeptMost) {
         kept_.erase(order_.front());
         order_.pop_front();
     }
@@ -225,6 +230,16 @@ void SharedReads::keep(const std::string& key, const std::string& service, const
     entry.service = service;
     entry.drops = rule->own_writes == OwnWrites::drop_it;
     order_.push_back(key);
+}
+
+void SharedReads::drop_expired() {
+    const auto now = clock_.monotonic();
+    std::erase_if(order_, [&](const std::string& key) {
+        const auto at = kept_.find(key);
+        if (at->second.until > now) return false;
+        kept_.erase(at);
+        return true;
+    });
 }
 
 void SharedReads::drop_kept_of(const std::string& service) {

@@ -14,7 +14,7 @@
 //   and the givers of tokens are not.
 //
 // Owned by the composition root, used on one loop; starts nothing of its own. Everything is bounded:
-// kKeptMost answers, the oldest going first.
+// kKeptMost answers, the expired going first, then the oldest; pages of what lives for seconds are not kept.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +76,7 @@ private:
     std::shared_ptr<Flight> flight_to_join(const std::string& service, const std::string& key) const;
     void keep(const std::string& key, const std::string& service, const std::string& operation,
               const JsonObject& parameters, const JsonObject& answer);
+    void drop_expired();
     void drop_kept_of(const std::string& service);
     void spare(const std::string& service, const std::string& operation, Spared how) const;
 

@@ -4,48 +4,37 @@
 #include "domain/instance_type.h"
 #include "domain/training_plan.h"
 #include "flows/hyperpod_steps.h"
+#include "kube/cache/nodes.h"
+#include "kube/list_into.h"
 
 namespace instantstart::flows {
 
 namespace {
 
-const JsonObject& labels_of(const JsonValue& node) {
-    static const JsonObject kNone;
-    const auto* metadata = node.if_object() != nullptr ? node.as_object().if_contains("metadata") : nullptr;
-    const auto* labels =
-        metadata != nullptr && metadata->is_object() ? metadata->as_object().if_contains("labels") : nullptr;
-    return labels != nullptr && labels->is_object() ? labels->as_object() : kNone;
-}
+// What decides whether a node can take work.
+struct NodeFacts {
+    NodeFacts() = default;
+    bool ready = false;
+    std::string_view type, health;
+    std::int64_t gpus = 0, neurons = 0;  // allocatable; of Neuron by whatever name
+};
 
-std::string label(const JsonValue& node, std::string_view key) {
-    const auto* value = labels_of(node).if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-}
-
-bool is_ready(const JsonValue& node) {
-    for (const auto& condition : base::get_array(node, "status.conditions")) {
-        if (base::get_string(condition, "type") == "Ready")
-            return base::get_string(condition, "status") == "True";
-    }
-    return false;
-}
-
-// The accelerators of the node's type are all there to be asked for.
-bool has_accelerators(const JsonValue& node) {
-    const auto* type = domain::find_instance_type(label(node, "node.kubernetes.io/instance-type"));
+// Ready, Schedulable, and the accelerators of its type are all there to be asked for.
+bool is_usable(const NodeFacts& node) {
+    if (!node.ready || node.health != "Schedulable") return false;
+    const auto* type = domain::find_instance_type(node.type);
     if (type == nullptr || type->accelerators == 0) return true;
-    const auto* allocatable = base::find_path(node, "status.allocatable");
-    if (allocatable == nullptr || !allocatable->is_object()) return false;
-    for (const auto& entry : allocatable->as_object()) {
-        const std::string_view key = entry.key();
-        const bool counts =
-            type->is_gpu() ? key == "nvidia.com/gpu" : key.starts_with("aws.amazon.com/neuron");
-        if (!counts || !entry.value().is_string()) continue;
-        const auto text = std::string(entry.value().as_string());
-        if (text.empty() || text == "0") continue;
-        if (!type->is_gpu() || text == std::to_string(type->accelerators)) return true;
-    }
-    return false;
+    return type->is_gpu() ? node.gpus == type->accelerators : node.neurons > 0;
+}
+
+bool is_usable(const kube::Node& node, const kube::Symbols& symbols) {
+    NodeFacts facts;
+    facts.ready = node.ready;
+    facts.type = symbols.text(node.instance_type);
+    facts.health = symbols.text(node.health);
+    facts.gpus = node.gpus;
+    facts.neurons = node.neurons + node.neuron_devices;
+    return is_usable(facts);
 }
 
 struct Instances {
@@ -68,22 +57,39 @@ Task<Instances> instances_of(Clusters& env, Context context, std::string hyperpo
     co_return found;
 }
 
-Task<JsonArray> kubernetes_nodes(Clusters& env, Context context, std::string eks_name, std::string group) {
+// The group's nodes as Kubernetes has them now.
+struct KubernetesNodes {
+    KubernetesNodes() = default;
+    std::int64_t present = 0, ready = 0, usable = 0;
+};
+
+Task<KubernetesNodes> kubernetes_nodes(Clusters& env, Context context, std::string eks_name,
+                                       std::string group) {
     CO_TRY(auto client, co_await env.kube(context, eks_name));
     const auto nodes = kube::known_resource("nodes");
     CHECK(nodes.has_value());
     kube::ListOptions options;
     options.label_selector = "sagemaker.amazonaws.com/instance-group-name=" + group;
-    CO_TRY(auto list, co_await client->list(context, *nodes, options));
-    co_return base::get_array(list, "items");
+    kube::Symbols symbols;
+    kube::NodeTable table(symbols);
+    CO_TRY(const auto version, co_await kube::list_into(*client, context, *nodes, options, table));
+    KubernetesNodes found;
+    for (const auto& [name, node] : table.nodes()) {
+        ++found.present;
+        if (node.ready) ++found.ready;
+        if (is_usable(node, symbols)) ++found.usable;
+    }
+    co_return found;
 }
 
 }  // namespace
 
-bool is_usable_node(const JsonObject& node) {
-    const JsonValue value(node);
-    return is_ready(value) && label(value, "sagemaker.amazonaws.com/node-health-status") == "Schedulable" &&
-           has_accelerators(value);
+bool is_usable_node(const JsonObject& object) {
+    kube::Symbols symbols;
+    kube::NodeTable table(symbols);
+    kube::put_object(table, object);
+    const auto* node = table.find(base::get_string(object, "metadata.name"));
+    return node != nullptr && is_usable(*node, symbols);
 }
 
 Task<JsonObject> group_health(Clusters& env, Context context, std::string eks_name, JsonObject hyperpod,
@@ -98,27 +104,27 @@ Task<JsonObject> group_health(Clusters& env, Context context, std::string eks_na
     CO_TRY(const auto instances,
            co_await instances_of(env, context, base::get_string(hyperpod, "ClusterName"), group));
     CO_TRY(const auto nodes, co_await kubernetes_nodes(env, context, eks_name, group));
-    std::int64_t ready = 0, usable = 0;
-    for (const auto& node : nodes) {
-        if (is_ready(node)) ++ready;
-        if (node.is_object() && is_usable_node(node.get_object())) ++usable;
-    }
     const auto number = [](std::int64_t value) { return std::to_string(value); };
     auto detail = number(instances.running) + " of " + number(wanted) + " instances running, " +
-                  number(ready) + " nodes ready, " + number(usable) + " with all accelerators";
+                  number(nodes.ready) + " nodes ready, " + number(nodes.usable) + " with all accelerators";
     if (instances.checking > 0) detail += ", " + number(instances.checking) + " in deep health checks";
-    const bool all = status != "absent" && instances.running >= wanted && usable >= wanted;
-    const auto present = std::max(instances.present, static_cast<std::int64_t>(nodes.size()));
-    co_return JsonObject{{"wanted", wanted}, {"present", present},     {"running", instances.running},
-                         {"ready", ready},   {"usable_nodes", usable}, {"detail", detail},
-                         {"usable", all},    {"status", status}};
+    const bool all = status != "absent" && instances.running >= wanted && nodes.usable >= wanted;
+    const auto present = std::max(instances.present, nodes.present);
+    co_return JsonObject{{"wanted", wanted},
+                         {"present", present},
+                         {"running", instances.running},
+                         {"ready", nodes.ready},
+                         {"usable_nodes", nodes.usable},
+                         {"detail", detail},
+                         {"usable", all},
+                         {"status", status}};
 }
 
 Task<std::int64_t> nodes_left(Clusters& env, Context context, std::string eks_name, std::string hyperpod,
                               std::string group) {
     CO_TRY(const auto instances, co_await instances_of(env, context, hyperpod, group));
     CO_TRY(const auto nodes, co_await kubernetes_nodes(env, context, eks_name, group));
-    co_return std::max(instances.present, static_cast<std::int64_t>(nodes.size()));
+    co_return std::max(instances.present, nodes.present);
 }
 
 Task<JsonObject> plan_condition(Clusters& env, Context context, std::string plan_arn, std::string group) {

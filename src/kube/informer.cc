@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/impl/feed.h"
+#include "kube/list_into.h"
 #include "rt/backoff.h"
 
 namespace instantstart::kube {
@@ -18,9 +19,6 @@ constexpr auto kShortestWatch = 240s, kLongestWatch = 360s;
 // A watch that ended sooner is no proof that the server is well.
 constexpr auto kHealthyWatch = 5s;
 constexpr int kSilentWatches = 2;
-constexpr int kListRounds = 3;
-// A server may end pages early, but not for ever.
-constexpr std::size_t kMorePages = 1000;
 
 // The version is not one that this server knows, or what it sent cannot be read: the list tells the truth.
 bool needs_list(const base::Error& problem) {
@@ -164,44 +162,12 @@ Task<void> Informer::round() {
 }
 
 Task<void> Informer::relist() {
-    auto options = options_.list;
-    for (int attempt = 1;; ++attempt) {
-        // Pages of a changing collection may expire again and again: the last attempt takes all at once.
-        if (attempt == kListRounds) options.page_size = 0;
-        auto listed = co_await list_pages(options);
-        if (listed.has_value()) break;
-        if (listed.error().code != "Expired" || attempt == kListRounds) co_return std::move(listed);
-    }
+    CO_TRY(resource_version_,
+           co_await list_into(client_, Context(), options_.resource, options_.list, table_));
     ++lists_;
     ready_ = true;
     note_success();
     changed_.notify_all();
-    co_return base::ok();
-}
-
-Task<void> Informer::list_pages(ListOptions options) {
-    impl::PageFeed feed(table_, limits_of(options_.list));
-    table_.start_list();
-    const auto usual_pages =
-        options.max_items / static_cast<std::size_t>(std::max<std::int64_t>(options.page_size, 1));
-    for (std::size_t pages = 0;; ++pages) {
-        if (pages > usual_pages + kMorePages) {
-            co_return base::Error(base::ErrorKind::unavailable, "InvalidAnswer",
-                                  "the Kubernetes API server's list has no end");
-        }
-        const std::string next = feed.next();
-        CO_TRY(const auto stream, co_await client_.list_stream(Context(), options_.resource, options, next));
-        feed.begin_page();
-        while (true) {
-            CO_TRY(const auto piece, co_await stream->read());
-            if (!piece) break;
-            CO_CHECK_OK(feed.write(*piece));
-        }
-        CO_CHECK_OK(feed.end());
-        if (feed.next().empty()) break;
-    }
-    table_.finish_list();
-    resource_version_ = feed.resource_version().empty() ? "0" : feed.resource_version();
     co_return base::ok();
 }
 

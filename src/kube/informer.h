@@ -73,7 +73,6 @@ private:
     Task<void> run();
     Task<void> round();
     Task<void> relist();
-    Task<void> list_pages(ListOptions options);
     // Follows changes until the watch ends; an error where it must be made anew.
     Task<void> follow();
     // Until something has changed, a moment at most, making it try where it waits.

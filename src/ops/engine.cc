@@ -177,15 +177,31 @@ Task<JsonObject> EngineImpl::wait(Context, std::string operation_id, base::Durat
     co_return projection(*live);
 }
 
+namespace {
+
+bool lies_under(const std::string& resource, const std::string& root) {
+    return resource.starts_with(root) && (resource.size() == root.size() || resource[root.size()] == '/');
+}
+
+}  // namespace
+
+JsonObject EngineImpl::newest(const std::string& resource) const {
+    for (auto row = live_.rbegin(); row != live_.rend(); ++row) {
+        const Record& record = row->second->record;
+        if (!row->second->saved || !lies_under(record.resource, resource)) continue;
+        return {{"id", record.id},
+                {"state", to_string(record.state)},
+                {"updated_at", base::format_time(record.updated_at)}};
+    }
+    return {};
+}
+
 Task<Engine::ListPage> EngineImpl::list(Context, ListQuery query) {
     ListPage page;
-    const std::string under = query.resource_prefix + "/";
     for (auto row = live_.rbegin(); row != live_.rend(); ++row) {
         const Record& record = row->second->record;
         if (!row->second->saved) continue;
-        if (!query.resource_prefix.empty() && record.resource != query.resource_prefix &&
-            !record.resource.starts_with(under))
-            continue;
+        if (!query.resource_prefix.empty() && !lies_under(record.resource, query.resource_prefix)) continue;
         if (!query.state.empty() && query.state != to_string(record.state)) continue;
         ++page.total;
         if (!query.after.empty() && row->first >= query.after) continue;

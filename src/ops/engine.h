@@ -91,6 +91,9 @@ public:
         std::size_t total = 0;
     };
     virtual Task<ListPage> list(Context context, ListQuery query) = 0;
+    // {id, state, updated_at} of the newest operation on the resource or on what lies under it; {} where
+    // there is none. Cheap enough for every answer about the resource.
+    virtual JsonObject newest(const std::string& resource) const = 0;
     // Stops at the next safe point; terminal operations answer as they are.
     virtual Task<JsonObject> cancel(Context context, std::string operation_id) = 0;
     // Failed or cancelled: goes on from the steps not done, same id. conflict "not_retryable" otherwise.

@@ -201,6 +201,9 @@ TEST_F(ReplayTest, lists_newest_first_by_resource_and_state_in_pages) {
     EXPECT_EQ(second->next, "");
     query.state = "failed";
     EXPECT_EQ(life->run(life->engine->list(Context(), query))->total, 0U);
+    EXPECT_EQ(base::get_string(life->engine->newest("cluster/demo"), "id"), ids[4]);
+    EXPECT_EQ(base::get_string(life->engine->newest("cluster/demo/node/1"), "id"), ids[1]);
+    EXPECT_TRUE(life->engine->newest("cluster/dem").empty());
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ public:
     Task<JsonObject> get(Context context, std::string operation_id) override;
     Task<JsonObject> wait(Context context, std::string operation_id, base::Duration limit) override;
     Task<ListPage> list(Context context, ListQuery query) override;
+    JsonObject newest(const std::string& resource) const override;
     Task<JsonObject> cancel(Context context, std::string operation_id) override;
     Task<Submitted> retry(Context context, std::string operation_id, std::string principal, std::string face,
                           std::string idempotency_key) override;
