@@ -37,6 +37,29 @@ await walk(
       await page.getByLabel("Name", { exact: true }).evaluate((input) => input.getAttribute("aria-invalid") === "true"),
     );
     await page.getByLabel("Name", { exact: true }).fill("demo");
+    await page.getByRole("button", { name: /^Features/ }).click();
+    const feature = (name) => page.getByRole("checkbox", { name, exact: true });
+    check("a feature that the groups cannot bear is not offered", await feature("Managed autoscaling").isDisabled());
+    await feature("Observability").check();
+    await look("launch-features");
+    await choose("Instance type", "ml.m5.xlarge");
+    await choose("Zone", "us-west-2");
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page
+      .getByText(/no instance group with a count above 0 has such/)
+      .first()
+      .waitFor();
+    check(
+      "one that was refused says so beside its field",
+      await feature("Observability").evaluate((input) => {
+        const described = (input.getAttribute("aria-describedby") ?? "").split(" ");
+        return described.some((id) => /16 vCPU/.test(document.getElementById(id)?.textContent ?? ""));
+      }),
+    );
+    await feature("Observability").uncheck();
+    check("and is then not offered either", await feature("Observability").isDisabled());
+    await choose("Instance type", "ml.g5.12xlarge");
+    await choose("Zone", "us-west-2");
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.getByRole("heading", { name: "Plan" }).waitFor();
     check("nothing was made by the plan", (await product.api("GET", "/clusters")).body.clusters.length === 0);

@@ -13,7 +13,7 @@ import { useState } from "react";
 
 import { client, withKey } from "../../shared/api";
 import { PlannedForm } from "../../shared/planned_form";
-import { type FeatureName, featureRequest, LaunchFeatures } from "../features/launch_features";
+import { type FeatureName, featureRequest, LaunchFeaturesSection } from "../features/launch_features";
 import { emptyGroup, groupRequest, isComplete } from "../instance_groups/group_draft";
 import { GroupFields } from "../instance_groups/group_fields";
 
@@ -104,13 +104,7 @@ export function LaunchPage() {
           >
             Another instance group
           </Button>
-          <ExpandableSection
-            headerText="Features"
-            headerDescription="They can be switched on and off later, too"
-            variant="container"
-          >
-            <LaunchFeatures chosen={features} onChange={setFeatures} problem={problem} />
-          </ExpandableSection>
+          <LaunchFeaturesSection groups={groups} chosen={features} onChange={setFeatures} problem={problem} />
           <ExpandableSection headerText="Network" variant="container">
             <ColumnLayout columns={2}>
               <FormField

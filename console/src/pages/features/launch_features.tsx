@@ -1,9 +1,15 @@
 // The switches of a launch: features that come with the cluster, with the settings that they have by default.
 import Checkbox from "@cloudscape-design/components/checkbox";
 import ColumnLayout from "@cloudscape-design/components/column-layout";
+import ExpandableSection from "@cloudscape-design/components/expandable-section";
+import FormField from "@cloudscape-design/components/form-field";
+import { useEffect, useState } from "react";
 
-import type { Problem } from "../../shared/api";
 import type { paths } from "../../generated/api";
+import type { Problem } from "../../shared/api";
+import { useInstanceTypes } from "../../shared/queries";
+import type { GroupDraft } from "../instance_groups/group_draft";
+import { whyNot } from "./launch_rules";
 
 type Body = NonNullable<paths["/clusters/launch"]["post"]["requestBody"]>["content"]["application/json"];
 export type FeatureName = keyof NonNullable<Body["features"]>;
@@ -26,26 +32,55 @@ export const featureRequest = (chosen: FeatureName[]) =>
   chosen.length ? { features: Object.fromEntries(chosen.map((name) => [name, { enabled: true }])) as Body["features"] } : {};
 
 export function LaunchFeatures({
+  groups,
   chosen,
   onChange,
   problem,
 }: {
+  groups: GroupDraft[];
   chosen: FeatureName[];
   onChange: (chosen: FeatureName[]) => void;
   problem?: Problem;
 }) {
+  const types = useInstanceTypes();
   return (
     <ColumnLayout columns={2}>
-      {(Object.keys(kFeatures) as FeatureName[]).map((name) => (
-        <Checkbox
-          key={name}
-          checked={chosen.includes(name)}
-          description={problem?.field(`/features/${name}`) ?? kFeatures[name].description}
-          onChange={(event) => onChange(event.detail.checked ? [...chosen, name] : chosen.filter((each) => each !== name))}
-        >
-          {kFeatures[name].title}
-        </Checkbox>
-      ))}
+      {(Object.keys(kFeatures) as FeatureName[]).map((name) => {
+        const why = whyNot(name, groups, chosen, types.data?.instance_types ?? []);
+        const checked = chosen.includes(name);
+        return (
+          <FormField key={name} errorText={problem?.field(`/features/${name}`)}>
+            <Checkbox
+              checked={checked}
+              disabled={why !== undefined && !checked}
+              description={why ?? kFeatures[name].description}
+              onChange={(event) => onChange(event.detail.checked ? [...chosen, name] : chosen.filter((each) => each !== name))}
+            >
+              {kFeatures[name].title}
+            </Checkbox>
+          </FormField>
+        );
+      })}
     </ColumnLayout>
+  );
+}
+
+// Their section, which opens where one is refused.
+export function LaunchFeaturesSection(props: Parameters<typeof LaunchFeatures>[0]) {
+  const { problem } = props;
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (problem?.field("/features") !== undefined) setOpen(true);
+  }, [problem]);
+  return (
+    <ExpandableSection
+      headerText="Features"
+      headerDescription="They can be switched on and off later, too"
+      variant="container"
+      expanded={open}
+      onChange={(event) => setOpen(event.detail.expanded)}
+    >
+      <LaunchFeatures {...props} />
+    </ExpandableSection>
   );
 }
