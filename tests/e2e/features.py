@@ -170,6 +170,24 @@ def rival(product):
     product.shell("kubectl", "delete", "deployment", "keda-operator")
 
 
+def elastic(product, eyes):
+    """Jobs that grow and shrink while they run."""
+    switch(product, "training_operator", True)
+    job = {"apiVersion": "sagemaker.amazonaws.com/v1", "kind": "HyperPodPyTorchJob", "metadata": {"name": "llama", "namespace": "default"},
+           "spec": {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 2, "replicaIncrementStep": 1}, "replicaSpecs": [{"name": "workers", "replicas": 1, "template": {"spec": {"containers": [{"name": "main", "image": "train"}]}}}]}}
+    code, text = product.shell("kubectl", "apply", "-f", "-", stdin=json.dumps(job))
+    check("an elastic job is there", code == 0, text)
+    before = len(product.mutations())
+    status, problem = product.api("PATCH", FEATURES, {"tiered_checkpointing": {"enabled": True}})
+    check("tiered checkpointing beside it is refused by both names, before any call", status == 409 and problem.get("code") == "feature_blocked" and "elastic training (HyperPodPyTorchJob default/llama)" in str(problem)
+          and "managed tiered checkpointing" in str(problem) and len(product.mutations()) == before, (status, problem))
+    spot = {"name": "cheap", "instance_type": "ml.g5.2xlarge", "count": 1, "zone": "us-west-2a", "capacity": {"type": "spot"}, "dry_run": True}
+    plan = product.api("POST", "/clusters/feat/instance-groups", spot)[1].get("plan", {})
+    check("a plan for a Spot group warns of it", any("default/llama" in each for each in plan.get("warnings", [])), plan)
+    product.shell("kubectl", "delete", "hyperpodpytorchjob", "llama")
+    switch(product, "training_operator", False)
+
+
 def main():
     product = Product(speed=1200)
     try:
@@ -184,6 +202,7 @@ def main():
         tiered(product, eyes)
         settings(product, eyes)
         training(product, eyes)
+        elastic(product, eyes)
         inference(product, eyes)
         operators(product, eyes)
         pairs(product)
