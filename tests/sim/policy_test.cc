@@ -205,12 +205,32 @@ const std::map<std::string, std::string>& proven_by() {
     return kTable;
 }
 
+// AWS names in its refusal what the call was about, where it was about something of its own; but an answer to
+// a HEAD has no words.
+bool is_about_a_resource(const JsonObject& error) {
+    const auto called = base::get_string(error, "aws_operation");
+    if (called.starts_with("s3:Head")) return false;
+    const auto operations = called.empty() ? aws::model::iam_table_operations() : std::vector{called};
+    return std::any_of(operations.begin(), operations.end(), [&error](const std::string& operation) {
+        const auto colon = operation.find(':');
+        const auto rows = aws::model::iam_actions(operation.substr(0, colon), operation.substr(colon + 1));
+        return std::any_of(rows.begin(), rows.end(), [&error](const auto& row) {
+            return row.action == base::get_string(error, "missing_action") && row.resource != "*";
+        });
+    });
+}
+
+void expect_resource_told(const JsonObject& error) {
+    EXPECT_EQ(!base::get_string(error, "resource").empty(), is_about_a_resource(error));
+}
+
 void expect_explained(const Refusal& refusal, const std::string& sid) {
     const auto& error = refusal.error;
     SCOPED_TRACE(refusal.operation + ": " + base::pretty_text(error));
     EXPECT_EQ(base::get_string(error, "code"), "aws_access_denied");
     EXPECT_TRUE(names(base::get_string(error, "statement"), sid));
     EXPECT_TRUE(names(base::get_string(error, "hint"), sid));
+    expect_resource_told(error);
     bool in_document = false;
     for (const auto& statement : base::get_array(error, "policy.Statement")) {
         in_document = in_document || base::get_string(statement, "Sid") == sid;
@@ -317,6 +337,8 @@ void expect_launch_explained(const std::string& action) {
     const auto sid = base::get_string(refusal->error, "statement");
     EXPECT_FALSE(sid.empty()) << told(refusal);
     EXPECT_TRUE(names(base::get_string(refusal->error, "hint"), sid)) << told(refusal);
+    SCOPED_TRACE(told(refusal));
+    expect_resource_told(refusal->error);
     const auto statements = base::get_array(printed(), "Statement");
     const bool has = std::any_of(statements.begin(), statements.end(), [&](const auto& statement) {
         const auto& list = base::get_array(statement, "Action");
