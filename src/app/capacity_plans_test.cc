@@ -81,7 +81,12 @@ public:
         "CurrentCount": 0, "Status": "InService", "ThreadsPerCore": 1,
         "ExecutionRole": "arn:aws:iam::111122223333:role/nodes", "ImageVersionStatus": "UpdateAvailable",
         "DesiredImageId": "ami-0123456789abcdef0", "CapacityRequirements": {"Spot": {}},
-        "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}})")};
+        "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}})"),
+        parsed(R"({"InstanceGroupName": "marked", "InstanceType": "ml.g5.12xlarge", "TargetCount": 0,
+        "CurrentCount": 0, "Status": "InService", "ThreadsPerCore": 1,
+        "ExecutionRole": "arn:aws:iam::111122223333:role/nodes", "ImageVersionStatus": "UpToDate",
+        "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]},
+        "KubernetesConfig": {"DesiredLabels": {"team": "a", "instantstart.dev/autoscaled": "true"}}})")};
 
 private:
     JsonObject hyperpod() const {
@@ -242,6 +247,35 @@ TEST_F(CapacityPlans, without_continuous_provisioning_its_properties_are_refused
     expect_refused(update_, for_group("workers", R"({"min_count": 2})"), "needs_continuous_provisioning",
                    "continuous provisioning");
     expect_refused(
+TEST_F(CapacityPlans, a_group_in_a_class_leaves_it_by_the_feature_only) {
+    expect_refused(update_, for_group("scaled", R"({"autoscaled": false})"), "autoscaled_group",
+                   "instance_groups");
+}
+
+TEST_F(CapacityPlans, a_marked_group_that_no_class_names_is_scaled_by_hand) {
+    const auto grown = plan(update_, for_group("marked", R"({"count": 2, "min_count": 1})"));
+    ASSERT_TRUE(grown) << grown.error().chain();
+    EXPECT_FALSE(base::get_bool(grown->flow_params, "changes.autoscaled", true));
+    EXPECT_THAT(grown->changes, ::testing::Contains(HasSubstr("does not take it any more")));
+    const auto both = plan(update_, for_group("marked", R"({"count": 2, "autoscaled": true})"));
+    ASSERT_FALSE(both);
+    EXPECT_EQ(both.error().fields.at(0).pointer, "/count");
+    for (const char* same : {R"({"count": 0})", R"({"autoscaled": true})"}) {
+        const auto made = plan(update_, for_group("marked", same));
+        ASSERT_TRUE(made) << made.error().chain();
+        EXPECT_TRUE(made->no_change) << same;
+    }
+}
+
+TEST_F(CapacityPlans, a_group_without_nodes_can_be_marked_later) {
+    const auto made = plan(update_, for_group("custom", R"({"autoscaled": true})"));
+    ASSERT_TRUE(made) << made.error().chain();
+    EXPECT_THAT(made->warnings, ::testing::Contains(HasSubstr("feature.update autoscaling")));
+    const auto full = plan(update_, for_group("workers", R"({"autoscaled": true})"));
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().kind, base::ErrorKind::invalid);
+}
+
         add_, parsed(R"({"name": "new", "instance_type": "ml.g5.12xlarge", "count": 1, "zone": "us-west-2a",
                               "capacity": {"type": "spot"}})"),
         "needs_continuous_provisioning", "continuous provisioning");

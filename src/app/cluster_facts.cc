@@ -1,5 +1,6 @@
 #include "app/cluster_facts.h"
 
+#include "domain/instance_group.h"
 #include "domain/instance_type.h"
 #include "domain/names.h"
 #include "flows/components.h"
@@ -56,6 +57,13 @@ std::string capacity_of(const JsonValue& group) {
     return spot != nullptr ? "spot" : "on_demand";
 }
 
+// Those that users give: our own mark is `autoscaled`.
+JsonObject labels_of(const JsonValue& group) {
+    auto labels = base::get_object(group, "KubernetesConfig.CurrentLabels");
+    labels.erase(domain::kAutoscaledLabel);
+    return labels;
+}
+
 std::string first_text(const JsonArray& list) {
     return list.empty() || !list.front().is_string() ? "" : std::string(list.front().as_string());
 }
@@ -78,7 +86,7 @@ JsonArray group_rows(const JsonObject& hyperpod) {
             {"capacity",
              {{"type", capacity_of(group)},
               {"training_plan_arn", base::get_string(group, "TrainingPlanArn")}}},
-            {"labels", base::get_object(group, "KubernetesConfig.CurrentLabels")},
+            {"labels", labels_of(group)},
             {"deep_health_checks", base::get_array(group, "OnStartDeepHealthChecks")},
             {"execution_role_arn", base::get_string(group, "ExecutionRole")}};
         if (const auto minimum = base::get_int(group, "MinCount"); minimum > 0) row["min_count"] = minimum;

@@ -133,6 +133,11 @@ Task<GroupStanding> find_group(Call call, Target target, std::string name, Findi
     co_return standing;
 }
 
+void warn_of_waiting(Findings& found) {
+    found.warnings.emplace_back(
+        "the group stays at 0 nodes until feature.update autoscaling takes it into the HyperpodNodeClass");
+}
+
 base::Result<void> check_provisioning(const JsonObject& hyperpod, domain::Properties properties) {
     if (base::get_string(hyperpod, "NodeProvisioningMode") == "Continuous") return base::ok();
     // Only what needs continuous provisioning is asked about here: the rest was before.

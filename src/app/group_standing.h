@@ -10,7 +10,7 @@ namespace instantstart::app {
 struct GroupStanding {
     GroupStanding() = default;
     JsonObject details;                // SageMaker's
-    domain::InstanceGroup group;       // `count` is the target count
+    domain::InstanceGroup group;       // `count` is the target count; `autoscaled`: marked, or in a class
     std::vector<std::string> classes;  // HyperpodNodeClasses that name it: managed autoscaling sets its count
 };
 // Error{not_found} where there is no such group, with the nearest name. `found` gets a warning where the API
@@ -19,6 +19,9 @@ Task<GroupStanding> find_group(Call call, Target target, std::string name, Findi
 
 // Our value from SageMaker's description; the zone is the subnet's.
 domain::InstanceGroup group_of(const JsonObject& details, std::string zone);
+
+// Of a group that is marked for managed autoscaling and that no class names yet.
+void warn_of_waiting(Findings& found);
 
 // Error{conflict}: UpdateCluster needs a cluster that takes it. `properties` of what is asked for.
 base::Result<void> check_provisioning(const JsonObject& hyperpod, domain::Properties properties);

@@ -66,11 +66,7 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
     CO_CHECK_OK(check_provisioning(target.hyperpod, domain::properties_of(input)));
     CO_CHECK_OK(check_room(target.hyperpod, input.name));
     CO_CHECK_OK(co_await warn_of_elastic_jobs(call, target, input, found));
-    if (input.autoscaled.value_or(false)) {
-        found.warnings.emplace_back(
-            "the group stays at 0 nodes until feature.update autoscaling takes it into the "
-            "HyperpodNodeClass");
-    }
+    if (input.autoscaled.value_or(false)) warn_of_waiting(found);
     CO_TRY(auto params, co_await base_params(call, target));
     CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     put_groups(params, groups, target.hyperpod);

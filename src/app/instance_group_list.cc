@@ -3,6 +3,7 @@
 #include "app/domain_makers.h"
 #include "app/group_standing.h"
 #include "app/typed_operation.h"
+#include "flows/node_classes.h"
 
 namespace instantstart::app {
 
@@ -55,6 +56,30 @@ void add_settings(const JsonObject& hyperpod, JsonArray& rows) {
     }
 }
 
+// Which classes name a group, so that its count is not its owner's: only a cluster with managed autoscaling
+// has any. The answer does not wait long for an API server.
+Task<void> add_node_classes(Call call, Target target, JsonArray& rows, Answer& answer) {
+    constexpr base::Duration kPatience = std::chrono::seconds(5);
+    if (base::get_string(target.hyperpod, "AutoScaling.Mode") != "Enable") co_return base::ok();
+    auto context = call.context.with_deadline(call.services->clock.monotonic() + kPatience);
+    auto managed = co_await flows::managed_groups(call.services->clusters, context, target.ref.eks_name);
+    if (!managed) {
+        if (managed.error().kind == base::ErrorKind::cancelled) co_return std::move(managed).error();
+        answer.warnings.push_back("could not see which groups HyperpodNodeClasses name: " +
+                                  managed.error().message);
+        co_return base::ok();
+    }
+    for (auto& item : rows) {
+        auto& row = item.as_object();
+        const auto found = managed->find(base::get_string(row, "name"));
+        if (found == managed->end()) continue;
+        JsonArray names;
+        for (const auto& name : found->second) names.emplace_back(name);
+        row["node_classes"] = std::move(names);
+    }
+    co_return base::ok();
+}
+
 Task<Answer> run(Call call, InstanceGroupList input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     auto rows = group_rows(target.hyperpod);
@@ -62,6 +87,7 @@ Task<Answer> run(Call call, InstanceGroupList input) {
     CO_CHECK_OK(co_await add_capacity_conditions(call, target.hyperpod, rows));
     CO_CHECK_OK(co_await add_zones(call, rows));
     Answer answer;
+    CO_CHECK_OK(co_await add_node_classes(call, target, rows, answer));
     answer.cluster = target.ref.name;
     answer.summary = std::to_string(rows.size()) + " instance groups.";
     answer.body["total"] = static_cast<std::int64_t>(rows.size());

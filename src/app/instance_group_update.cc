@@ -39,7 +39,7 @@ JsonObject changes_of(const InstanceGroupUpdate& input) {
     const auto all = to_json(static_cast<const domain::GroupChange&>(input));
     JsonObject changes;
     for (const char* name : {"count", "min_count", "labels", "taints", "deep_health_checks",
-                             "training_plan_arn", "lifecycle_script"}) {
+                             "training_plan_arn", "lifecycle_script", "autoscaled"}) {
         if (const auto* value = all.if_contains(name); value != nullptr && !value->is_null())
             changes[name] = *value;
     }
@@ -48,14 +48,24 @@ JsonObject changes_of(const InstanceGroupUpdate& input) {
 
 base::Result<void> check_managed(const GroupStanding& standing, const InstanceGroupUpdate& input) {
     const bool moves = input.count && *input.count != standing.group.count;
-    const bool least = input.min_count.value_or(0) > 0;
-    if (standing.classes.empty() || (!moves && !least)) return base::ok();
+    const bool least = input.min_count.value_or(0) > standing.group.min_count.value_or(0);
+    const bool leaves = input.autoscaled && !*input.autoscaled;
+    if (standing.classes.empty() || (!moves && !least && !leaves)) return base::ok();
     return base::conflict_error("autoscaled_group", "managed autoscaling sets the count of instance group " +
                                                         input.group + ": HyperpodNodeClass " +
                                                         base::join(standing.classes, ", ") + " names it")
         .with_hint(
             "Change what its pods ask for or the NodePool's limits; or take the group out of the class "
-            "(feature.update autoscaling), then set its count.");
+            "(feature.update autoscaling with instance_groups, those that it keeps, or enabled false), then "
+            "set its count.");
+}
+
+// A group that is only marked for managed autoscaling, which no class names, is its owner's: who gives it
+// nodes takes the mark away, or the scaler would take the nodes away when it is switched on next.
+void drop_mark(const GroupStanding& standing, InstanceGroupUpdate& input) {
+    const bool marked = standing.classes.empty() && standing.group.autoscaled.value_or(false);
+    const bool own = input.count.value_or(0) > 0 || input.min_count.value_or(0) > 0;
+    if (marked && own && !input.autoscaled) input.autoscaled = false;
 }
 
 // Faults that the change brings; those that the group has already are none of its business.
@@ -125,6 +135,10 @@ void say_what_changes(const domain::InstanceGroup& now, const JsonObject& change
         if (name == "count") {
             plan.changes.push_back(now.name + ": count from " + std::to_string(now.count) + " to " +
                                    base::to_text(value));
+        } else if (name == "autoscaled") {
+            plan.changes.push_back(now.name + (value == JsonValue(true)
+                                                   ? ": managed autoscaling may take it"
+                                                   : ": managed autoscaling does not take it any more"));
         } else if (name == "training_plan_arn" && value == JsonValue("")) {
             plan.changes.push_back(now.name + ": no training plan any more");
         } else {
@@ -159,9 +173,10 @@ Task<Plan> plan(Call call, InstanceGroupUpdate input) {
     Plan made;
     made.resource = "cluster/" + target.ref.name + "/instance-group/" + now.name;
     made.confirm_value = input.group;
+    CO_CHECK_OK(check_managed(standing, input));
+    drop_mark(standing, input);
     auto changes = changes_of(input);
     if (flows::is_as_asked(standing.details, changes)) co_return nothing_to_do(std::move(made), standing);
-    CO_CHECK_OK(check_managed(standing, input));
     const auto then = domain::changed(now, input);
     found.faults = new_faults(now, then);
     if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
@@ -172,6 +187,7 @@ Task<Plan> plan(Call call, InstanceGroupUpdate input) {
     say_what_is_lost(now, then, made);
     if (changes.contains("lifecycle_script"))
         found.warnings.emplace_back("the script runs on nodes that start from now on");
+    if (input.autoscaled.value_or(false) && standing.classes.empty()) warn_of_waiting(found);
     CO_TRY(auto params, co_await base_params(call, target));
     params["group"] = now.name;
     params["changes"] = std::move(changes);
@@ -209,8 +225,8 @@ std::unique_ptr<Operation> make_instance_group_update() {
     meta.method = "PATCH";
     meta.path = "/clusters/{cluster}/instance-groups/{group}";
     meta.summary =
-        "Change an instance group: count, min_count, labels, taints, deep_health_checks, training plan or "
-        "script; only what is named. A lower count removes nodes and asks for confirmation.";
+        "Change an instance group: count, min_count, labels, taints, deep_health_checks, training plan, "
+        "script or autoscaled; only what is named. A lower count removes nodes and asks for confirmation.";
     meta.role = Role::operator_role;
     meta.removes = Removes::by_plan;
     meta.area = "instance_groups";

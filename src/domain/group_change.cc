@@ -60,6 +60,7 @@ InstanceGroup changed(const InstanceGroup& now, const GroupChange& change) {
     if (change.taints) made.taints = change.taints;
     if (change.deep_health_checks) made.deep_health_checks = change.deep_health_checks;
     if (change.lifecycle_script) made.lifecycle_script = change.lifecycle_script;
+    if (change.autoscaled) made.autoscaled = change.autoscaled;
     if (!change.training_plan_arn) return made;
     if (!made.capacity) made.capacity.emplace();
     if (change.training_plan_arn->empty()) {

@@ -29,6 +29,7 @@ struct GroupChange {
     std::optional<std::vector<std::string>> deep_health_checks;
     std::optional<std::string> training_plan_arn;  // "" removes it
     std::optional<std::string> lifecycle_script;
+    std::optional<bool> autoscaled;  // whether managed autoscaling may take the group
 
     std::optional<std::string> instance_type;
     std::optional<std::vector<std::string>> instance_types;
@@ -41,8 +42,8 @@ struct GroupChange {
 };
 BOOST_DESCRIBE_STRUCT(GroupChange, (),
                       (count, min_count, labels, taints, deep_health_checks, training_plan_arn,
-                       lifecycle_script, instance_type, instance_types, zone, capacity, interface_type,
-                       subnet_id, volume_size_gib, threads_per_core))
+                       lifecycle_script, autoscaled, instance_type, instance_types, zone, capacity,
+                       interface_type, subnet_id, volume_size_gib, threads_per_core))
 
 // A fault for each fixed field that is named with another value than the group has.
 std::vector<base::FieldError> fixed_fields(const InstanceGroup& now, const GroupChange& change);

@@ -82,18 +82,23 @@ void change_script(const JsonObject& changes, JsonObject& specification) {
     if (!script.empty()) specification["LifeCycleConfig"] = lifecycle_of(script);
 }
 
-void change_kubernetes(const JsonObject& changes, JsonObject& specification) {
+// Our own mark among the labels goes by `autoscaled` alone.
+JsonObject changed_labels(const JsonObject& changes, const JsonObject& before) {
     const auto* labels = changes.if_contains("labels");
+    JsonObject wanted = labels != nullptr && labels->is_object() ? labels->get_object() : before;
+    const bool marked = base::get_bool(changes, "autoscaled", before.contains(domain::kAutoscaledLabel));
+    wanted.erase(domain::kAutoscaledLabel);
+    if (marked) wanted[domain::kAutoscaledLabel] = "true";
+    return wanted;
+}
+
+void change_kubernetes(const JsonObject& changes, JsonObject& specification) {
     const auto* taints = changes.if_contains("taints");
-    if (labels == nullptr && taints == nullptr) return;
+    const bool labels = changes.contains("labels") || changes.contains("autoscaled");
+    if (!labels && taints == nullptr) return;
     JsonObject config = base::get_object(specification, "KubernetesConfig");
-    // Named and empty, so that what was there goes; but for our own mark.
-    if (labels != nullptr) {
-        JsonObject wanted = labels->is_object() ? labels->get_object() : JsonObject();
-        const auto& before = base::get_object(config, "Labels");
-        if (before.contains(domain::kAutoscaledLabel)) wanted[domain::kAutoscaledLabel] = "true";
-        config["Labels"] = std::move(wanted);
-    }
+    // Named and empty, so that what was there goes.
+    if (labels) config["Labels"] = changed_labels(changes, base::get_object(config, "Labels"));
     if (taints != nullptr) config["Taints"] = taints_of(base::get_array(changes, "taints"));
     specification["KubernetesConfig"] = std::move(config);
 }

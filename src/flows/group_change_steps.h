@@ -14,7 +14,7 @@ namespace instantstart::flows {
 // From SageMaker's description of a group, for UpdateCluster.
 JsonObject specification_of(const JsonObject& details);
 // The same with a change: count, min_count, labels, taints, deep_health_checks, training_plan_arn ("" removes
-// it) and lifecycle_script, as instance_group.update takes them.
+// it), lifecycle_script and autoscaled, as instance_group.update takes them.
 JsonObject changed_specification(const JsonObject& details, const JsonObject& changes);
 // Whether the group is as the change wants it: nothing would be sent.
 bool is_as_asked(const JsonObject& details, const JsonObject& changes);

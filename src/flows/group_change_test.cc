@@ -109,6 +109,21 @@ TEST(group_change, the_mark_of_an_autoscaled_group_outlives_new_labels) {
     EXPECT_TRUE(kept.contains(domain::kAutoscaledLabel));
 }
 
+TEST(group_change, the_mark_of_an_autoscaled_group_comes_and_goes_by_its_own_field) {
+    auto details = described();
+    const auto marked = changed_specification(details, parsed(R"({"autoscaled": true})"));
+    const auto& labels = base::get_object(marked, "KubernetesConfig.Labels");
+    EXPECT_EQ(labels.size(), 2U);
+    EXPECT_TRUE(labels.contains("a"));
+    EXPECT_TRUE(labels.contains(domain::kAutoscaledLabel));
+    EXPECT_TRUE(is_as_asked(details, parsed(R"({"autoscaled": false})")));
+    details["KubernetesConfig"] = JsonObject{{"DesiredLabels", labels}};
+    EXPECT_TRUE(is_as_asked(details, parsed(R"({"autoscaled": true})")));
+    const auto bare = changed_specification(details, parsed(R"({"count": 4, "autoscaled": false})"));
+    EXPECT_EQ(base::get_object(bare, "KubernetesConfig.Labels"), parsed(R"({"a": "b"})"));
+    EXPECT_EQ(base::get_int(bare, "InstanceCount"), 4);
+}
+
 TEST(node_group, only_differences_are_sent) {
     const auto now = parsed(R"({"scalingConfig": {"minSize": 1, "maxSize": 3, "desiredSize": 2},
         "labels": {"a": "1", "b": "2"}, "taints": [{"key": "k", "effect": "NO_SCHEDULE"}]})");

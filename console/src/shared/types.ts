@@ -58,7 +58,8 @@ export interface InstanceGroup {
   subnet_id?: string;
   capacity?: { type?: CapacityType; training_plan_arn?: string };
   interface_type?: string;
-  autoscaled?: boolean;
+  autoscaled?: boolean; // marked: managed autoscaling may take it
+  node_classes?: string[]; // the HyperpodNodeClasses that name it: managed autoscaling sets its count
   labels?: Record<string, string>;
   taints?: Taint[];
   deep_health_checks?: string[];

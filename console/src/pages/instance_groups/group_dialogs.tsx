@@ -4,6 +4,7 @@ import FormField from "@cloudscape-design/components/form-field";
 import Input from "@cloudscape-design/components/input";
 import Multiselect from "@cloudscape-design/components/multiselect";
 import SpaceBetween from "@cloudscape-design/components/space-between";
+import Checkbox from "@cloudscape-design/components/checkbox";
 import { useState } from "react";
 
 import { client, withKey } from "../../shared/api";
@@ -79,12 +80,14 @@ export function EditGroup(props: Props) {
   const [script, setScript] = useState("");
   const planned = group.capacity?.training_plan_arn ?? "";
   const [plan, setPlan] = useState(planned);
+  const [autoscaled, setAutoscaled] = useState(group.autoscaled === true);
   const change = {
     ...(differs(toLabels(labels), group.labels ?? {}) ? { labels: toLabels(labels) } : {}),
     ...(differs(toTaints(taints), toTaints(group.taints ?? [])) ? { taints: toTaints(taints) } : {}),
     ...(differs([...checks].sort(), [...(group.deep_health_checks ?? [])].sort()) ? { deep_health_checks: checks } : {}),
     ...(script ? { lifecycle_script: script } : {}),
     ...(plan !== planned ? { training_plan_arn: plan } : {}),
+    ...(autoscaled !== (group.autoscaled === true) ? { autoscaled } : {}),
   };
   return (
     <PlannedDialog
@@ -131,6 +134,23 @@ export function EditGroup(props: Props) {
                 <PlanSelect value={plan} onChange={setPlan} type={group.instance_type} optional />
               </FormField>
             )}
+            <FormField
+              label="Managed autoscaling"
+              description={
+                group.node_classes?.length
+                  ? `HyperpodNodeClass ${group.node_classes.join(", ")} names the group: change that by the feature`
+                  : "May take the group, from zero nodes on"
+              }
+              errorText={problem?.field("/autoscaled")}
+            >
+              <Checkbox
+                checked={autoscaled}
+                disabled={Boolean(group.node_classes?.length)}
+                onChange={(event) => setAutoscaled(event.detail.checked)}
+              >
+                Managed autoscaling sets the count
+              </Checkbox>
+            </FormField>
           </ColumnLayout>
         </SpaceBetween>
       )}

@@ -20,7 +20,12 @@ const typesOf = (group: InstanceGroup) =>
   (group.instance_types?.length ? group.instance_types : [group.instance_type ?? "–"]).join(", then ");
 
 const actionsOf = (group: InstanceGroup) => [
-  { id: "scale", text: "Scale", disabled: group.autoscaled === true, disabledReason: "Managed autoscaling sets its count" },
+  {
+    id: "scale",
+    text: "Scale",
+    disabled: Boolean(group.node_classes?.length),
+    disabledReason: "Managed autoscaling sets its count",
+  },
   { id: "edit", text: "Edit labels, taints and checks" },
   { id: "update", text: "Update software" },
   { id: "delete", text: "Delete" },
