@@ -91,6 +91,7 @@ Task<void> check_growth(Call call, Target target, domain::InstanceGroup now, dom
     more.instance_type = now.instance_type;
     more.instance_types = now.instance_types;
     more.interface_type = now.interface_type;
+    if (now.capacity && now.capacity->type == "spot") more.capacity = now.capacity;  // its quota
     more.zone = now.zone;
     more.subnet_id = now.subnet_id;
     more.count = then.count - now.count;

@@ -88,7 +88,9 @@ TEST_F(QuotaPlans, several_types_are_judged_together) {
 
 TEST_F(QuotaPlans, spot_has_a_row_of_its_own_where_aws_lists_one) {
     const char* spot = R"([{"InstanceGroupName": "cheap", "InstanceType": "ml.g5.2xlarge", "TargetCount": 3,
-                            "CapacityRequirements": {"Spot": {}}}])";
+                            "CapacityRequirements": {"Spot": {}}, "Status": "InService",
+                            "ExecutionRole": "arn:aws:iam::111122223333:role/nodes",
+                            "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}}])";
     const std::string more = R"({"name": "more", "instance_type": "ml.g5.2xlarge", "zone": "us-west-2a",
                                  "count": 2)";
     const auto cheap = more + R"(, "capacity": {"type": "spot"}})";
@@ -105,6 +107,13 @@ TEST_F(QuotaPlans, spot_has_a_row_of_its_own_where_aws_lists_one) {
     EXPECT_EQ(base::get_int(row, "needed"), 2);
     EXPECT_THAT(row_of(*made, "ml.g5.2xlarge for cluster usage"), IsEmpty());
     EXPECT_TRUE(add(more + "}")) << "Spot does not use the other row";
+    const auto update = make_instance_group_update();
+    const auto grown = [this, &update](int count) {
+        return plan(*update, {{"cluster", "demo"}, {"group", "cheap"}, {"count", count}});
+    };
+    const auto fits = grown(5);
+    EXPECT_TRUE(fits) << "growth of a Spot group counts against Spot's row, too: " << fits.error().chain();
+    EXPECT_FALSE(grown(6));
 }
 
 TEST(quota_row, names_of_instances_are_told_from_others) {
