@@ -5,6 +5,7 @@
 
 #include "app/domain_makers.h"
 #include "app/testing.h"
+#include "base/text.h"
 
 namespace instantstart::app {
 namespace {
@@ -39,6 +40,7 @@ public:
                                    {"arn", kEksArn},
                                    {"status", "ACTIVE"},
                                    {"endpoint", "https://kube"},
+                                   {"resourcesVpcConfig", {{"vpcId", "vpc-1"}}},
                                    {"tags", {{"instantstart:cluster", "demo"}}}}}};
         }
         if (service == "sagemaker" && operation == "DescribeCluster") co_return hyperpod();
@@ -54,6 +56,8 @@ public:
             co_return JsonArray{parsed(R"({"SubnetId": "subnet-1", "AvailabilityZone": "us-west-2a",
                 "AvailableIpAddressCount": 4000, "CidrBlock": "10.0.0.0/20"})")};
         }
+        if (operation == "DescribeRouteTables") co_return route_tables;
+        if (operation == "DescribeVpcEndpoints") co_return endpoints;
         if (operation == "DescribeInstanceTypeOfferings")
             co_return JsonArray{parsed(R"({"Location": "us-west-2a"})")};
         if (operation == "ListServiceQuotas") {
@@ -66,6 +70,7 @@ public:
     std::string partition() const override { return "aws"; }
 
     bool continuous = true;
+    JsonArray route_tables, endpoints;
     JsonArray groups{
         parsed(R"({"InstanceGroupName": "workers", "InstanceType": "ml.g5.12xlarge", "TargetCount": 2,
         "CurrentCount": 2, "MinCount": 1, "Status": "InService", "ThreadsPerCore": 1,
@@ -242,11 +247,6 @@ TEST_F(CapacityPlans, counts_of_autoscaled_groups_are_left_alone) {
     EXPECT_FALSE(base::get_object(labelled->flow_params, "changes").contains("count"));
 }
 
-TEST_F(CapacityPlans, without_continuous_provisioning_its_properties_are_refused) {
-    aws_.continuous = false;
-    expect_refused(update_, for_group("workers", R"({"min_count": 2})"), "needs_continuous_provisioning",
-                   "continuous provisioning");
-    expect_refused(
 TEST_F(CapacityPlans, a_group_in_a_class_leaves_it_by_the_feature_only) {
     expect_refused(update_, for_group("scaled", R"({"autoscaled": false})"), "autoscaled_group",
                    "instance_groups");
@@ -276,6 +276,11 @@ TEST_F(CapacityPlans, a_group_without_nodes_can_be_marked_later) {
     EXPECT_EQ(full.error().kind, base::ErrorKind::invalid);
 }
 
+TEST_F(CapacityPlans, without_continuous_provisioning_its_properties_are_refused) {
+    aws_.continuous = false;
+    expect_refused(update_, for_group("workers", R"({"min_count": 2})"), "needs_continuous_provisioning",
+                   "continuous provisioning");
+    expect_refused(
         add_, parsed(R"({"name": "new", "instance_type": "ml.g5.12xlarge", "count": 1, "zone": "us-west-2a",
                               "capacity": {"type": "spot"}})"),
         "needs_continuous_provisioning", "continuous provisioning");
@@ -340,6 +345,51 @@ TEST_F(CapacityPlans, software_names_what_changes_and_what_is_left_out) {
     ASSERT_TRUE(image) << image.error().chain();
     EXPECT_EQ(base::get_array(image->flow_params, "groups_to_update"), JsonArray{"custom"});
     EXPECT_FALSE(plan(software_, parsed(R"({"instance_groups": ["nobody"]})")));
+}
+
+TEST_F(CapacityPlans, ways_out_of_a_vpc_that_are_missing_are_warned_of) {
+    const auto group =
+        parsed(R"({"name": "new", "instance_type": "ml.g5.12xlarge", "count": 1, "zone": "us-west-2a"})");
+    const auto warnings = [this, &group] {
+        const auto made = plan(add_, group);
+        EXPECT_TRUE(made) << made.error().chain();
+        return made ? base::join(made->warnings, "\n") : std::string();
+    };
+    aws_.route_tables = {parsed(R"({"RouteTableId": "rtb-main", "Associations": [{"Main": true}]})")};
+    EXPECT_THAT(warnings(), HasSubstr("(rtb-main) will serve"));
+    EXPECT_THAT(warnings(),
+                HasSubstr("--service-name com.amazonaws.us-west-2.s3 --route-table-ids rtb-main"));
+    const auto gateway = parsed(R"({"VpcEndpointType": "Gateway", "State": "available",
+        "RouteTableIds": ["rtb-other"]})");
+    aws_.endpoints = {gateway};
+    EXPECT_THAT(warnings(), HasSubstr("no endpoint of S3"));  // it does not serve the main table
+    aws_.route_tables.push_back(
+        parsed(R"({"RouteTableId": "rtb-nat", "Routes": [{"NatGatewayId": "nat-1"}]})"));
+    EXPECT_THAT(warnings(), ::testing::Not(HasSubstr("vpc-1")));
+    aws_.endpoints.clear();
+    EXPECT_THAT(warnings(), ::testing::Not(HasSubstr("no route table")));
+    EXPECT_THAT(warnings(), HasSubstr("no endpoint of S3"));
+    auto given = group;
+    given["subnet_id"] = "subnet-0123456789abcdef0";
+    const auto made = plan(add_, given);
+    ASSERT_TRUE(made) << made.error().chain();
+    EXPECT_THAT(base::join(made->warnings, "\n"), ::testing::Not(HasSubstr("no endpoint of S3")));
+}
+
+TEST_F(CapacityPlans, node_groups_tell_their_addresses) {
+    const auto fits = plan(node_group_, parsed(R"({"name": "a", "instance_types": ["m5.xlarge"], "count": 2,
+                                                   "zone": "us-west-2a"})"));
+    ASSERT_TRUE(fits) << fits.error().chain();
+    ASSERT_THAT(fits->addresses, SizeIs(1));
+    EXPECT_EQ(base::get_int(fits->addresses.front(), "needed"), 60);
+    const auto many = plan(node_group_, parsed(R"({"name": "a", "instance_types": ["m5.xlarge"], "count": 200,
+                                                   "zone": "us-west-2a"})"));
+    ASSERT_TRUE(many) << many.error().chain();
+    EXPECT_THAT(base::join(many->warnings, "\n"), HasSubstr("fewer pods"));
+    const auto beyond = plan(node_group_, parsed(R"({"name": "a", "instance_types": ["m5.xlarge"],
+                                                     "count": 300, "zone": "us-west-2a"})"));
+    ASSERT_FALSE(beyond);
+    EXPECT_EQ(beyond.error().fields.at(0).pointer, "/count");
 }
 
 TEST_F(CapacityPlans, node_groups_take_types_that_go_together) {

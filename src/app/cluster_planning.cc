@@ -194,7 +194,7 @@ Task<void> check_given_vpc(Call call, NetworkInput network, Findings& found) {
     zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
     if (zones.size() < 2)
         found.faults.push_back(fault("/network/subnet_ids", "must stand in at least two zones"));
-    co_return base::ok();
+    co_return co_await check_way_out(call, *network.vpc_id, found);
 }
 
 Task<JsonObject> plan_network(Call call, NetworkInput input, Findings& found) {

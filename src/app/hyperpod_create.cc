@@ -1,4 +1,6 @@
 // hyperpod.create: the HyperPod cluster on an EKS cluster, with its groups and usable nodes.
+#include <algorithm>
+
 #include "app/domain_makers.h"
 #include "app/group_planning.h"
 #include "app/typed_operation.h"
@@ -34,6 +36,11 @@ Task<Plan> plan(Call call, HyperpodCreate input) {
     request.cluster = target.ref.name;
     request.pods.whole_cluster = !target.ref.imported;  // another's cluster may have nodes of its own
     CO_TRY(auto found, co_await check_instance_groups(call, request));
+    const bool subnets = std::any_of(input.instance_groups.begin(), input.instance_groups.end(),
+                                     [](const auto& group) { return !group.subnet_id; });
+    if (subnets)
+        CO_CHECK_OK(
+            co_await check_way_out(call, base::get_string(target.eks, "resourcesVpcConfig.vpcId"), found));
     CO_CHECK_OK(co_await check_service_roles(call, hyperpod_roles(), found));
     put_groups(params, input.instance_groups, JsonObject{});
     Plan made;

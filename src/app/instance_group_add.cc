@@ -67,6 +67,9 @@ Task<Plan> plan(Call call, InstanceGroupAdd input) {
     CO_CHECK_OK(check_room(target.hyperpod, input.name));
     CO_CHECK_OK(co_await warn_of_elastic_jobs(call, target, input, found));
     if (input.autoscaled.value_or(false)) warn_of_waiting(found);
+    if (!input.subnet_id)
+        CO_CHECK_OK(
+            co_await check_way_out(call, base::get_string(target.eks, "resourcesVpcConfig.vpcId"), found));
     CO_TRY(auto params, co_await base_params(call, target));
     CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     put_groups(params, groups, target.hyperpod);

@@ -4,6 +4,7 @@
 
 #include "app/cluster_planning.h"
 #include "app/domain_makers.h"
+#include "app/node_group_preflight.h"
 #include "app/node_group_rows.h"
 #include "app/typed_operation.h"
 #include "app/used_calls.h"
@@ -138,6 +139,17 @@ JsonObject group_params(const NodeGroupAdd& input, std::int64_t least, std::int6
     return group;
 }
 
+NodeGroupDemand demand_of(const NodeGroupAdd& input) {
+    NodeGroupDemand demand;
+    demand.name = input.name;
+    demand.zone = input.zone;
+    demand.capacity = input.capacity;
+    demand.types = input.instance_types;
+    demand.count = input.count;
+    demand.efa = input.efa.value_or(false);
+    return demand;
+}
+
 Task<Plan> plan_add(Call call, NodeGroupAdd input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     Findings found;
@@ -153,6 +165,9 @@ Task<Plan> plan_add(Call call, NodeGroupAdd input) {
         co_return base::conflict_error("already_exists", "a node group \"" + input.name + "\" exists already")
             .with_hint("node_group.update changes it; a new one needs another name.");
     }
+    CO_CHECK_OK(co_await check_node_group(call, target.ref, demand_of(input), found));
+    CO_CHECK_OK(
+        co_await check_way_out(call, base::get_string(target.eks, "resourcesVpcConfig.vpcId"), found));
     CO_TRY(auto params, co_await base_params(call, target));
     CO_CHECK_OK(co_await add_cluster_settings(call, target, params));
     params["node_group"] = group_params(input, least, most);
@@ -163,6 +178,7 @@ Task<Plan> plan_add(Call call, NodeGroupAdd input) {
                         base::join(input.instance_types, " or ") + " in " + input.zone,
                     "its role and its launch template"};
     made.flow_params = std::move(params);
+    CO_CHECK_OK(co_await put_node_group_cost(call, demand_of(input), made));
     co_return co_await finish_plan(call, std::move(made), std::move(found));
 }
 
@@ -180,10 +196,12 @@ struct NodeGroupUpdate {
     std::optional<std::vector<std::string>> instance_types;
     std::optional<std::string> capacity;
     std::optional<std::string> zone;
+    std::optional<bool> efa;
+    std::optional<std::int64_t> volume_size_gib;
 };
 BOOST_DESCRIBE_STRUCT(NodeGroupUpdate, (),
                       (cluster, group, count, min_count, max_count, labels, taints, instance_types, capacity,
-                       zone))
+                       zone, efa, volume_size_gib))
 
 Task<JsonObject> find_node_group(Call call, Target target, std::string name) {
     CO_TRY(auto group, co_await flows::describe_node_group(call.services->clusters, call.context,
@@ -206,6 +224,12 @@ base::Result<void> check_fixed(const NodeGroupUpdate& input, const JsonObject& r
     const auto& zones = base::get_array(row, "zones");
     const bool other = input.zone && zones != JsonArray{JsonValue(*input.zone)};
     if (other) faults.push_back(fault("/zone", "is fixed for the node group's life"));
+    // These stand in its launch template, which is not read: naming them is taken for another value.
+    for (const char* name : {"efa", "volume_size_gib"}) {
+        const auto* value = given.if_contains(name);
+        if (value != nullptr && !value->is_null())
+            faults.push_back(fault(std::string("/") + name, "is fixed for the node group's life"));
+    }
     if (faults.empty()) return base::ok();
     auto error =
         base::conflict_error("immutable_field", faults.front().pointer.substr(1) + " of node group " +
@@ -226,14 +250,30 @@ JsonObject changes_of(const NodeGroupUpdate& input) {
     return changes;
 }
 
+// Of an existing group; its EFA interfaces do not count: what is there of them is not read.
+NodeGroupDemand demand_of(const JsonObject& row, std::int64_t count) {
+    NodeGroupDemand demand;
+    demand.name = base::get_string(row, "name");
+    demand.capacity = base::get_string(row, "capacity");
+    for (const auto& type : base::get_array(row, "instance_types"))
+        demand.types.emplace_back(type.as_string());
+    const auto& zones = base::get_array(row, "zones");
+    if (!zones.empty()) demand.zone = std::string(zones.front().as_string());
+    const auto& subnets = base::get_array(row, "subnet_ids");
+    if (!subnets.empty()) demand.subnet = std::string(subnets.front().as_string());
+    demand.count = count;
+    return demand;
+}
+
 Task<Plan> plan_update(Call call, NodeGroupUpdate input) {
     CO_TRY(auto target, co_await find_target(call, input.cluster));
     CO_TRY(auto group, co_await find_node_group(call, target, input.group));
     JsonArray rows{node_group_row(group)};
-    if (input.zone) {
+    if (input.zone || input.count) {
         CO_CHECK_OK(co_await add_node_group_zones(call, rows));
     }
-    CO_CHECK_OK(check_fixed(input, rows.front().as_object()));
+    const auto row = rows.front().as_object();
+    CO_CHECK_OK(check_fixed(input, row));
     auto changes = changes_of(input);
     Plan made;
     made.resource = "cluster/" + target.ref.name + "/node-group/" + input.group;
@@ -249,6 +289,10 @@ Task<Plan> plan_update(Call call, NodeGroupUpdate input) {
     check_counts(then, input.min_count.value_or(base::get_int(group, "scalingConfig.minSize")),
                  input.max_count.value_or(base::get_int(group, "scalingConfig.maxSize")), found);
     if (!found.faults.empty()) co_return faults_error(std::move(found.faults));
+    if (then > now && !base::get_array(row, "instance_types").empty()) {
+        CO_CHECK_OK(co_await check_node_group(call, target.ref, demand_of(row, then - now), found));
+        CO_CHECK_OK(co_await put_node_group_cost(call, demand_of(row, then), made));
+    }
     for (const auto& [key, value] : changes)
         made.changes.push_back(input.group + ": " + std::string(key) + " " + base::to_text(value));
     if (then < now) {
@@ -306,7 +350,7 @@ Field name_field(std::string name) {
 
 constexpr double kNodesMost = 450;  // of a node group, by EKS's quota
 
-std::vector<Field> count_fields() {
+std::vector<Field> further_fields() {
     return {
         Field("count", "How many nodes.").range(0, kNodesMost).like(2),
         Field("min_count", "How few an autoscaler may leave.").range(0, kNodesMost).like(1),
@@ -322,7 +366,9 @@ std::vector<Field> count_fields() {
             .length(1, 20)
             .like(JsonArray{"m5.xlarge"}),
         Field("capacity", "How the instances are bought.").one_of({"on_demand", "spot"}).like("on_demand"),
-        Field("zone", "Availability zone of the nodes.").length(1, 32).like("us-west-2a")};
+        Field("zone", "Availability zone of the nodes.").length(1, 32).like("us-west-2a"),
+        Field("efa", "With EFA interfaces on all network cards.").like(false),
+        Field("volume_size_gib", "Size of the root volume; 80 where left out.").range(20, 16384).like(100)};
 }
 
 }  // namespace
@@ -333,19 +379,12 @@ std::unique_ptr<Operation> make_node_group_add() {
                         "Add an EKS node group for system pods, with subnet, role and launch template; "
                         "done once its nodes are Ready.");
     meta.uses = used_by_node_group_add();
-    auto fields = count_fields();
+    auto fields = further_fields();
     for (auto& field : fields) {
         if (field.name == "capacity") field.default_value = "on_demand";
     }
     return make_long_running<NodeGroupAdd>(
-        std::move(meta),
-        joined({{cluster_field(), name_field("name"),
-                 Field("efa", "With EFA interfaces on all network cards.").like(false),
-                 Field("volume_size_gib", "Size of the root volume; 80 where left out.")
-                     .range(20, 16384)
-                     .like(100)},
-                std::move(fields)}),
-        &plan_add);
+        std::move(meta), joined({{cluster_field(), name_field("name")}, std::move(fields)}), &plan_add);
 }
 
 std::unique_ptr<Operation> make_node_group_update() {
@@ -355,7 +394,7 @@ std::unique_ptr<Operation> make_node_group_update() {
     meta.removes = Removes::by_plan;
     meta.uses = used_by_node_group_change();
     return make_long_running<NodeGroupUpdate>(
-        std::move(meta), joined({{cluster_field(), name_field("group")}, count_fields()}), &plan_update);
+        std::move(meta), joined({{cluster_field(), name_field("group")}, further_fields()}), &plan_update);
 }
 
 std::unique_ptr<Operation> make_node_group_delete() {

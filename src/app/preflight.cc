@@ -79,14 +79,7 @@ Task<void> check_offerings(Call call, std::vector<InstanceGroup> groups, std::st
     co_return base::ok();
 }
 
-constexpr std::int64_t kOfSlash20 = 4091;  // 4,096 without the five that AWS keeps
-
-// The compute subnet of a zone and the addresses left in it: all of a /20 where it is only going to be made.
-struct Room {
-    Room() = default;
-    std::string subnet = "a new /20 subnet";
-    std::int64_t free = kOfSlash20;
-};
+}  // namespace
 
 Task<Room> room_in_zone(Call call, std::string cluster, std::string zone, Findings& found) {
     Room room;
@@ -108,9 +101,11 @@ Task<Room> room_in_zone(Call call, std::string cluster, std::string zone, Findin
     }
     if (subnets->empty()) co_return room;
     room.subnet = base::get_string(subnets->front(), "SubnetId");
-    room.free = base::get_int(subnets->front(), "AvailableIpAddressCount", kOfSlash20);
+    room.free = base::get_int(subnets->front(), "AvailableIpAddressCount", room.free);
     co_return room;
 }
+
+namespace {
 
 struct ZoneDemand {
     ZoneDemand() = default;

@@ -39,6 +39,19 @@ struct GroupRequest {
 // Their own rules, zones, offerings, quotas over all clusters, addresses of the subnets, pods per node.
 Task<Findings> check_instance_groups(Call call, GroupRequest request);
 
+// A subnet and the addresses left in it: all of a /20 where it is only going to be made.
+struct Room {
+    Room() = default;
+    std::string subnet = "a new /20 subnet";
+    std::int64_t free = 4091;  // 4,096 without the five that AWS keeps
+};
+// Of the compute subnet of a zone; `cluster` is "" where that is only being made.
+Task<Room> room_in_zone(Call call, std::string cluster, std::string zone, Findings& found);
+
+// Whether a compute subnet of this VPC will lead out, and to S3: warnings, since there are ways that are not
+// seen here (a transit gateway, a proxy). Our own VPCs have both.
+Task<void> check_way_out(Call call, std::string vpc, Findings& found);
+
 // The training plans that groups name: type, zone, dates and free count.
 Task<void> check_training_plans(Call call, GroupRequest request, Findings& found);
 

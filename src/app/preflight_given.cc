@@ -93,7 +93,8 @@ Task<void> check_given_subnet(Call call, domain::InstanceGroup group, std::strin
     if (needed > free) {
         found.faults.push_back(fault(pointer, "has " + std::to_string(free) + " free addresses, " +
                                                   std::to_string(needed) + " may be needed (" +
-                                                  std::to_string(each) + " a node): choose a larger subnet or a lower count"));
+                                                  std::to_string(each) +
+                                                  " a node): choose a larger subnet or a lower count"));
     }
     if (group.security_group_ids) {
         co_return co_await check_given_groups(call, group, at, base::get_string(subnets->front(), "VpcId"),

@@ -32,13 +32,26 @@ double rate_of(const JsonValue& product) {
     return 0;
 }
 
-// The list sells the same instance for training, hosting and more: HyperPod's usage is "…Cluster:<type>".
+bool is_hyperpod(const std::string& type) {
+    return type.starts_with("ml.");
+}
+
+// EC2 sells an instance by system, tenancy and reservation: what a node group starts is plain Linux.
+JsonArray filters_of(const std::string& type, const std::string& region) {
+    if (is_hyperpod(type)) return {equal_to("regionCode", region), equal_to("instanceName", type)};
+    return {equal_to("regionCode", region),       equal_to("instanceType", type),
+            equal_to("operatingSystem", "Linux"), equal_to("tenancy", "Shared"),
+            equal_to("preInstalledSw", "NA"),     equal_to("capacitystatus", "Used")};
+}
+
+// The list sells the same instance for training, hosting and more: HyperPod's usage is "…Cluster:<type>",
+// EC2's on demand "…BoxUsage:<type>".
 Task<double> ask(Call call, std::string type) {
     auto context = call.context.with_deadline(call.services->clock.monotonic() + kPatience);
-    JsonObject parameters{{"ServiceCode", "AmazonSageMaker"},
+    const auto sold_as = (is_hyperpod(type) ? "Cluster:" : "BoxUsage:") + type;
+    JsonObject parameters{{"ServiceCode", is_hyperpod(type) ? "AmazonSageMaker" : "AmazonEC2"},
                           {"FormatVersion", "aws_v1"},
-                          {"Filters", JsonArray{equal_to("regionCode", call.services->aws.region()),
-                                                equal_to("instanceName", type)}}};
+                          {"Filters", filters_of(type, call.services->aws.region())}};
     CO_TRY(auto items, co_await call.services->aws.collect(context, "pricing", "GetProducts",
                                                            std::move(parameters), kMostProducts));
     for (const auto& item : items) {
@@ -46,11 +59,12 @@ Task<double> ask(Call call, std::string type) {
         const auto product = base::parse_json(item.as_string());
         if (!product) continue;
         const auto usage = base::get_string(*product, "product.attributes.usagetype");
-        const double rate = usage.ends_with("Cluster:" + type) ? rate_of(*product) : 0;
+        const double rate = usage.ends_with(sold_as) ? rate_of(*product) : 0;
         if (rate > 0) co_return rate;
     }
     co_return base::Error(base::ErrorKind::not_found, "no_price",
-                          "AWS's price list has no price of " + type + " in HyperPod clusters of " +
+                          "AWS's price list has no price of " + type + " in " +
+                              (is_hyperpod(type) ? "HyperPod clusters of " : "EC2 of ") +
                               call.services->aws.region());
 }
 
@@ -118,8 +132,12 @@ Task<JsonObject> group_cost(Call call, JsonValue group, std::string& as_of) {
     row["instance_type"] = type;
     row["hourly_usd_each"] = to_cents(dearest.hourly_usd);
     row["hourly_usd"] = to_cents(dearest.hourly_usd * static_cast<double>(count));
-    if (capacity == "spot") row["note"] = "at most: Spot costs less";
-    if (types_of(group).size() > 1) row["note"] = "at most: the dearest of its types";
+    const bool spot = capacity == "spot", several = types_of(group).size() > 1;
+    if (spot && several) {
+        row["note"] = "at most: the dearest of its types, and Spot costs less";
+    } else if (spot || several) {
+        row["note"] = spot ? "at most: Spot costs less" : "at most: the dearest of its types";
+    }
     co_return row;
 }
 

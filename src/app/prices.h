@@ -1,4 +1,5 @@
-// Prices of instances in HyperPod clusters, from AWS's price list, and what a plan's groups cost by the hour.
+// Prices of instances in HyperPod clusters, and of EC2's own, from AWS's price list, and what a plan's groups
+// cost by the hour.
 // A price that was read is kept in the store with its date: for a day it is not asked again, and for a month
 // it serves where the price list cannot be reached. No price stands in this program.
 #pragma once
@@ -13,7 +14,8 @@ struct Price {
     std::string as_of;  // the day it was read: "2026-11-30"
 };
 
-// On demand, in this region. not_found "no_price" where the list has none; the error of the call where it
+// On demand, in this region; in a HyperPod cluster where the type begins with "ml.", else in EC2 with Linux.
+// not_found "no_price" where the list has none; the error of the call where it
 // cannot be asked and nothing is kept.
 Task<Price> hourly_price(Call call, std::string instance_type);
 

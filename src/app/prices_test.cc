@@ -94,6 +94,16 @@ TEST_F(PricesTest, price_of_cluster_usage_by_the_hour_is_taken) {
     EXPECT_NE(aws.filters.find("us-west-2"), std::string::npos);
 }
 
+TEST_F(PricesTest, other_types_are_ec2s_with_linux_on_demand) {
+    aws.items = {JsonValue(product("USW2-UnusedBox:a.large", "Hrs", "9.9")),
+                 JsonValue(product("USW2-BoxUsage:a.large", "Hrs", "0.5"))};
+    const auto found = price("a.large");
+    ASSERT_TRUE(found.has_value());
+    EXPECT_DOUBLE_EQ(found->hourly_usd, 0.5);
+    EXPECT_NE(aws.filters.find("AmazonEC2"), std::string::npos);
+    EXPECT_NE(aws.filters.find("Linux"), std::string::npos);
+}
+
 TEST_F(PricesTest, type_that_is_not_listed_has_no_price) {
     const auto found = price("ml.b.large");
     ASSERT_FALSE(found.has_value());

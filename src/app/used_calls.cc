@@ -134,21 +134,38 @@ Calls used_by_node_action(std::string batch_call) {
 }
 
 Calls used_by_node_group_add() {
-    return joined_calls(
-        {roles(),
-         cluster_access(),
-         {"ec2:AssociateRouteTable", "ec2:AssociateVpcCidrBlock", "ec2:CreateLaunchTemplate",
-          "ec2:CreateSubnet", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings",
-          "ec2:DescribeLaunchTemplates", "ec2:DescribeRouteTables", "ec2:DescribeSubnets",
-          "ec2:DescribeVpcEndpoints", "ec2:DescribeVpcs", "ec2:ModifyVpcEndpoint", "eks:CreateNodegroup",
-          "eks:DescribeNodegroup", "sagemaker:DescribeCluster", "sagemaker:ListClusters"}});
+    return joined_calls({roles(),
+                         cluster_access(),
+                         {"ec2:AssociateRouteTable",
+                          "ec2:AssociateVpcCidrBlock",
+                          "ec2:CreateLaunchTemplate",
+                          "ec2:CreateSubnet",
+                          "ec2:DescribeAvailabilityZones",
+                          "ec2:DescribeInstanceTypeOfferings",
+                          "ec2:DescribeLaunchTemplates",
+                          "ec2:DescribeNetworkInterfaces",
+                          "ec2:DescribeRouteTables",
+                          "ec2:DescribeSubnets",
+                          "ec2:DescribeVpcEndpoints",
+                          "ec2:DescribeVpcs",
+                          "ec2:ModifyVpcEndpoint",
+                          "eks:CreateNodegroup",
+                          "eks:DescribeNodegroup",
+                          "eks:ListNodegroups",
+                          "pricing:GetProducts",
+                          "sagemaker:DescribeCluster",
+                          "sagemaker:ListClusters",
+                          "service-quotas:ListAWSDefaultServiceQuotas",
+                          "service-quotas:ListServiceQuotas"}});
 }
 
 Calls used_by_node_group_change() {
     return joined_calls(
         {cluster_access(),
-         {"ec2:DescribeSubnets", "eks:DescribeNodegroup", "eks:UpdateNodegroupConfig", "iam:GetRole",
-          "sagemaker:DescribeCluster", "sagemaker:ListClusters", "sts:GetCallerIdentity"}});
+         {"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "eks:DescribeNodegroup",
+          "eks:UpdateNodegroupConfig", "iam:GetRole", "pricing:GetProducts", "sagemaker:DescribeCluster",
+          "sagemaker:ListClusters", "service-quotas:ListAWSDefaultServiceQuotas",
+          "service-quotas:ListServiceQuotas", "sts:GetCallerIdentity"}});
 }
 
 Calls used_by_node_group_removal() {
@@ -260,14 +277,18 @@ Calls used_by_planning() {
             "ec2:DescribeInternetGateways",
             "ec2:DescribeNatGateways",
             "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
             "ec2:DescribeSecurityGroups",
             "ec2:DescribeSubnets",
+            "ec2:DescribeVpcEndpoints",
             "ec2:DescribeVpcPeeringConnections",
             "ec2:DescribeVpcs",
             "eks:DescribeAddon",
             "eks:DescribeCluster",
             "eks:DescribeClusterVersions",
+            "eks:DescribeNodegroup",
             "eks:ListClusters",
+            "eks:ListNodegroups",
             "iam:GetRole",
             "iam:ListOpenIDConnectProviders",
             "iam:ListRoles",

@@ -259,9 +259,10 @@ Task<JsonValue> s3_endpoint(Clusters& env, StepCall call) {
 
 Task<Observation> observe_s3_route(Clusters& env, StepCall call, JsonObject args) {
     const auto table = base::get_string(call.result_of(role_of_zone(args)), "route_table_id");
-    if (table.empty()) co_return ops::skipped("the VPC's main route table serves the subnet");
+    if (table.empty()) co_return ops::skipped("the VPC's main route table serves the subnet, as it is");
     CO_TRY(auto endpoint, co_await s3_endpoint(env, call));
-    if (endpoint.is_null()) co_return ops::skipped("the VPC has no gateway endpoint of S3");
+    if (endpoint.is_null())
+        co_return ops::skipped("the VPC has no gateway endpoint of S3: other ways out must do");
     for (const auto& id : base::get_array(endpoint, "RouteTableIds")) {
         if (id == JsonValue(table)) co_return ops::done({});
     }

@@ -156,6 +156,9 @@ def prices(script):
     term = next(iter(rows[0]["terms"]["OnDemand"].values()))
     price = next(iter(term["priceDimensions"].values()))
     script.check("its price is by the hour", price["unit"] == "Hrs" and float(price["pricePerUnit"]["USD"]) > 0, price)
+    plain = {"regionCode": "us-west-2", "instanceType": "m5.xlarge", "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
+    rows = [json.loads(each) for each in do("pricing", "get_products", ServiceCode="AmazonEC2", Filters=[{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in plain.items()])["PriceList"]]
+    script.check("EC2's plain Linux is one product", [row["product"]["attributes"]["usagetype"] for row in rows] == ["USW2-BoxUsage:m5.xlarge"], rows)
     first = do("pricing", "get_products", ServiceCode="AmazonSageMaker", MaxResults=2)
     script.check("the list has pages", len(first["PriceList"]) == 2 and first["NextToken"], first)
     do("pricing", "describe_services", ServiceCode="AmazonSageMaker")

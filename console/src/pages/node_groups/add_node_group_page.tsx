@@ -96,7 +96,7 @@ export function AddNodeGroupPage() {
                 type="number"
                 inputMode="numeric"
                 value={draft.min}
-                placeholder="as many as nodes"
+                placeholder="1"
                 onChange={(event) => set({ min: event.detail.value })}
               />
             </FormField>

@@ -130,6 +130,14 @@ TEST_F(ManagedTest, price_list_answers_in_its_own_regions_only) {
     ASSERT_TRUE(row.has_value());
     EXPECT_EQ(get_string(*row, "product.attributes.usagetype"), "USW2-Cluster:ml.g5.12xlarge");
     EXPECT_EQ(answer, std::get<JsonObject>(pricing.handle(call))) << "prices are the same at every call";
+    call.params = {
+        {"ServiceCode", "AmazonEC2"},
+        {"Filters",
+         JsonArray{JsonObject{{"Type", "TERM_MATCH"}, {"Field", "regionCode"}, {"Value", "us-west-2"}},
+                   JsonObject{{"Type", "TERM_MATCH"}, {"Field", "instanceType"}, {"Value", "m5.xlarge"}},
+                   JsonObject{{"Type", "TERM_MATCH"}, {"Field", "capacitystatus"}, {"Value", "Used"}}}}};
+    const auto plain = std::get<JsonObject>(pricing.handle(call));
+    EXPECT_EQ(get_array(plain, "PriceList").size(), 1U);
 }
 
 }  // namespace

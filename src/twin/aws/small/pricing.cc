@@ -1,6 +1,6 @@
-// The price list service: products of SageMaker's instances. Its prices are the twin's own, generated from
-// each type's hardware: plausible, the same in every run, and nobody's. It has an address in three regions
-// only.
+// The price list service: products of SageMaker's instances, and of EC2's with Linux. Its prices are the
+// twin's own, generated from each type's hardware: plausible, the same in every run, and nobody's. It has an
+// address in three regions only.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kMostPerPage = 100;
 constexpr const char* kService = "AmazonSageMaker";
+constexpr const char* kEc2 = "AmazonEC2";
+constexpr double kEc2Factor = 0.9;  // of what the instance costs in HyperPod
 constexpr std::array kHomes = {"us-east-1", "eu-central-1", "ap-south-1"};
 
 struct Place {
@@ -90,6 +92,28 @@ JsonObject product(const domain::InstanceType& type, const Place& place, const U
     return made;
 }
 
+JsonObject ec2_product(const domain::InstanceType& type, const Place& place, std::string_view use) {
+    JsonObject attributes;
+    attributes["servicecode"] = kEc2;
+    attributes["servicename"] = "Amazon Elastic Compute Cloud";
+    attributes["regionCode"] = place.region;
+    attributes["location"] = place.location;
+    attributes["locationType"] = "AWS Region";
+    attributes["instanceType"] = type.ec2_name();
+    attributes["operatingSystem"] = "Linux";
+    attributes["tenancy"] = "Shared";
+    attributes["preInstalledSw"] = "NA";
+    attributes["capacitystatus"] = use == "BoxUsage" ? "Used" : "UnusedCapacityReservation";
+    attributes["operation"] = "RunInstances";
+    attributes["usagetype"] = std::string(place.prefix) + "-" + std::string(use) + ":" + type.ec2_name();
+    attributes["vcpu"] = std::to_string(type.vcpus);
+    JsonObject made;
+    made["sku"] = code_of(base::get_string(attributes, "usagetype"), 16);
+    made["productFamily"] = "Compute Instance";
+    made["attributes"] = std::move(attributes);
+    return made;
+}
+
 JsonObject terms_of(const std::string& sku, double price, const std::string& what) {
     const std::string offer = sku + ".JRTCKXETXF", rate = offer + ".6YS6EN2CT7";
     JsonObject dimension;
@@ -145,25 +169,49 @@ bool meets_all(const JsonArray& filters, const JsonObject& item) {
                        [&item](const JsonValue& filter) { return meets(filter, item); });
 }
 
+// An entry of the list, as the text that the service answers with.
+JsonValue entry(JsonObject item, const char* service, double price) {
+    const std::string sku = base::get_string(item, "sku");
+    const std::string usage = base::get_string(item, "attributes.usagetype");
+    JsonObject row;
+    row["product"] = std::move(item);
+    row["serviceCode"] = service;
+    row["terms"] = terms_of(sku, price, usage);
+    row["version"] = "20261101000000";
+    row["publicationDate"] = "2026-11-01T00:00:00Z";
+    return JsonValue(base::to_text(JsonValue(std::move(row))));
+}
+
+void add_products(const JsonArray& filters, const domain::InstanceType& type, const Place& place,
+                  JsonArray& out) {
+    for (const Use& use : kUses) {
+        JsonObject item = product(type, place, use);
+        if (meets_all(filters, item))
+            out.push_back(entry(std::move(item), kService, hourly(type, place) * use.factor));
+    }
+}
+
+void add_ec2_products(const JsonArray& filters, const domain::InstanceType& type, const Place& place,
+                      JsonArray& out) {
+    for (const char* use : {"BoxUsage", "UnusedBox"}) {
+        JsonObject item = ec2_product(type, place, use);
+        if (meets_all(filters, item))
+            out.push_back(entry(std::move(item), kEc2, hourly(type, place) * kEc2Factor));
+    }
+}
+
 Reply Pricing::products(const Call& call) {
-    if (base::get_string(call.params, "ServiceCode") != kService)
-        return refused("The simulated account lists prices of " + std::string(kService) + " only.");
+    const std::string service = base::get_string(call.params, "ServiceCode");
+    if (service != kService && service != kEc2)
+        return refused("The simulated account lists prices of SageMaker and EC2 only.");
     const JsonArray& filters = base::get_array(call.params, "Filters");
     JsonArray out;
     for (const Place& place : kPlaces) {
         for (const auto& type : domain::instance_types()) {
-            for (const Use& use : kUses) {
-                JsonObject item = product(type, place, use);
-                if (!meets_all(filters, item)) continue;
-                const std::string sku = base::get_string(item, "sku");
-                const std::string usage = base::get_string(item, "attributes.usagetype");
-                JsonObject row;
-                row["product"] = std::move(item);
-                row["serviceCode"] = kService;
-                row["terms"] = terms_of(sku, hourly(type, place) * use.factor, usage);
-                row["version"] = "20261101000000";
-                row["publicationDate"] = "2026-11-01T00:00:00Z";
-                out.emplace_back(base::to_text(JsonValue(std::move(row))));
+            if (service == kEc2) {
+                add_ec2_products(filters, type, place, out);
+            } else {
+                add_products(filters, type, place, out);
             }
         }
     }
