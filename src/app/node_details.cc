@@ -1,6 +1,7 @@
 #include "app/node_details.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "domain/names.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "sagemaker.amazonaws.com/";
 constexpr std::int64_t kHistory = 25;
+constexpr std::int64_t kOfGroup = 100;   // events of its group that are looked through
+constexpr std::size_t kFormerMost = 10;  // former instances of the group that are looked at
 
 std::string text_of(const JsonObject& object, std::string_view key) {
     const auto* found = object.if_contains(key);
@@ -94,29 +97,90 @@ Task<void> add_kubernetes(Call call, std::string eks_name, JsonObject& row) {
     co_return base::ok();
 }
 
-Task<void> add_history(Call call, std::string hyperpod, JsonObject& row) {
+// Newest first; `chosen` is NodeId or InstanceGroupName.
+Task<JsonArray> events_of(Call call, std::string hyperpod, const char* chosen, std::string name,
+                          std::int64_t most) {
     JsonObject parameters{{"ClusterName", hyperpod},
-                          {"NodeId", base::get_string(row, "instance_id")},
+                          {chosen, name},
+                          {"ResourceType", "Instance"},
                           {"SortOrder", "Descending"},
-                          {"MaxResults", kHistory}};
+                          {"MaxResults", most}};
     CO_TRY(auto page, co_await call.services->aws.call(call.context, "sagemaker", "ListClusterEvents",
                                                        std::move(parameters)));
-    JsonArray history;
-    for (const auto& event : base::get_array(page, "Events")) {
-        history.push_back(JsonObject{
-            {"time", base::get_string(event, "EventTime")},
+    co_return base::get_array(page, "Events");
+}
+
+// The logical id of the node that an event tells of: only its details have it.
+Task<std::string> logical_id_of(Call call, std::string hyperpod, std::string event) {
+    JsonObject parameters{{"ClusterName", hyperpod}, {"EventId", event}};
+    CO_TRY(auto answer, co_await call.services->aws.call(call.context, "sagemaker", "DescribeClusterEvent",
+                                                         std::move(parameters)));
+    co_return base::get_string(answer, "EventDetails.EventDetails.EventMetadata.Instance.NodeLogicalId");
+}
+
+bool holds(const std::shared_ptr<const HyperpodNodes>& nodes, const std::string& id) {
+    if (nodes == nullptr) return false;
+    const auto by_name = [](const HyperpodNode& node, const std::string& name) { return node.name < name; };
+    const auto name = flows::node_name_of(id);
+    const auto found = std::lower_bound(nodes->begin(), nodes->end(), name, by_name);
+    return found != nodes->end() && found->name == name;
+}
+
+// What befell the instances that stood in this one's place: the fault that led to a replacement is an event
+// of the instance that is gone. Instances of the group that are there (`present`) are others.
+Task<JsonArray> earlier_events(Call call, std::string hyperpod, JsonObject row,
+                               std::shared_ptr<const HyperpodNodes> present) {
+    const auto logical = base::get_string(row, "logical_id"), own = base::get_string(row, "instance_id");
+    JsonArray found;
+    if (logical.empty()) co_return found;
+    CO_TRY(auto events,
+           co_await events_of(call, hyperpod, "InstanceGroupName", base::get_string(row, "group"), kOfGroup));
+    std::map<std::string, bool> stood_here;
+    for (const auto& event : events) {
+        const auto id = base::get_string(event, "InstanceId");
+        if (id.empty() || id == own || holds(present, id)) continue;
+        if (!stood_here.contains(id)) {
+            if (stood_here.size() == kFormerMost) continue;
+            CO_TRY(const auto of, co_await logical_id_of(call, hyperpod, base::get_string(event, "EventId")));
+            stood_here[id] = of == logical;
+        }
+        if (stood_here[id]) found.push_back(event);
+    }
+    co_return found;
+}
+
+JsonObject history_row(const JsonValue& event) {
+    return {{"time", base::get_string(event, "EventTime")},
+            {"instance_id", base::get_string(event, "InstanceId")},
             {"level", base::get_string(event, "EventLevel", "Info")},
             {"message", domain::UntrustedText("hyperpod-event/" + base::get_string(event, "EventId"),
                                               base::get_string(event, "Description"))
-                            .to_json()}});
+                            .to_json()}};
+}
+
+Task<void> add_history(Call call, std::string hyperpod, std::shared_ptr<const HyperpodNodes> present,
+                       JsonObject& row) {
+    const auto id = base::get_string(row, "instance_id");
+    CO_TRY(auto events, co_await events_of(call, hyperpod, "NodeId", id, kHistory));
+    auto earlier = co_await earlier_events(call, hyperpod, row, std::move(present));
+    JsonArray history;
+    for (const auto& event : events) history.push_back(history_row(event));
+    // The node's own events are newer than those of what stood there before.
+    if (earlier) {
+        for (const auto& event : *earlier) {
+            if (static_cast<std::int64_t>(history.size()) < kHistory) history.push_back(history_row(event));
+        }
     }
     row["history"] = std::move(history);
+    if (!earlier) co_return std::move(earlier).error();
     co_return base::ok();
 }
 
 }  // namespace
 
-Task<std::vector<std::string>> add_node_details(Call call, Target target, JsonObject& row) {
+Task<std::vector<std::string>> add_node_details(Call call, Target target,
+                                                std::shared_ptr<const HyperpodNodes> present,
+                                                JsonObject& row) {
     std::vector<std::string> warnings;
     const auto hyperpod = base::get_string(target.hyperpod, "ClusterName");
     const bool of_hyperpod = !base::get_string(row, "instance_id").empty() && !hyperpod.empty();
@@ -127,7 +191,7 @@ Task<std::vector<std::string>> add_node_details(Call call, Target target, JsonOb
     base::Result<void> history = base::ok();
     if (of_hyperpod) {
         details = co_await add_sagemaker(call, hyperpod, row);
-        history = co_await add_history(call, hyperpod, row);
+        history = co_await add_history(call, hyperpod, std::move(present), row);
     }
     auto kubernetes = co_await add_kubernetes(call, target.ref.eks_name, row);
     for (const auto* read : {&details, &history, &kubernetes}) {

@@ -174,7 +174,7 @@ export interface Node {
   accelerators?: { resource?: string; allocatable?: number; in_use?: number };
   deep_health_check?: { status?: string };
   faults?: { time?: string; kind?: string; code?: string; message?: string }[];
-  history?: { time?: string; level?: string; message?: Untrusted | string }[];
+  history?: { time?: string; instance_id?: string; level?: string; message?: Untrusted | string }[];
   conditions?: { type: string; status?: string; reason?: string; since?: string }[];
   labels?: Record<string, string>;
   taints?: Taint[];

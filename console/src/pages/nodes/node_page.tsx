@@ -115,6 +115,12 @@ function History({ node }: { node: Node }) {
       columns={[
         { id: "time", header: "Time", cell: (each) => <Short>{localTime(each.time)}</Short>, sortingField: "time" },
         { id: "level", header: "Level", cell: (each) => <Status value={each.level} />, sortingField: "level" },
+        {
+          id: "instance",
+          header: "Instance",
+          cell: (each) => <Short>{each.instance_id ?? "–"}</Short>,
+          sortingField: "instance_id",
+        },
         { id: "message", header: "What happened", minWidth: 400, cell: (each) => plain(each.message) || "–" },
       ]}
     />
