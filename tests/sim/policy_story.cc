@@ -290,6 +290,7 @@ void PolicyStory::treat_nodes() {
     auto node = node_of("more");
     does("node.reboot", "POST", nodes + node + "/reboot");
     does("node.replace", "POST", nodes + node + "/replace", {{"confirm", node}});
+    does("node.get", "GET", nodes + node_of("more"));  // with the past of the instance that is gone
     node = node_of("more");
     does("node.delete", "DELETE", nodes + node, {{"confirm", node}});
 }
