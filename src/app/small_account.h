@@ -41,6 +41,9 @@ public:
     }
     Task<JsonArray> collect(Context, std::string service, std::string operation, JsonObject,
                             std::size_t) override {
+        const auto name = service + ":" + operation;
+        if (const auto refused = refusals.find(name); refused != refusals.end()) co_return refused->second;
+        if (const auto list = lists.find(name); list != lists.end()) co_return list->second;
         if (operation == "DescribeSubnets") {
             co_return JsonArray{json(R"({"SubnetId": "subnet-1", "AvailabilityZone": "us-west-2a",
                 "AvailableIpAddressCount": 4000, "CidrBlock": "10.0.0.0/20"})")};
@@ -60,6 +63,9 @@ public:
     JsonObject described;
     JsonArray groups;
     JsonArray quotas;  // rows of SageMaker: {"QuotaName", "Value"}
+    // Other lists, and those that fail, by "service:Operation".
+    std::map<std::string, JsonArray> lists;
+    std::map<std::string, base::Error> refusals;
 
 private:
     static JsonObject eks() {

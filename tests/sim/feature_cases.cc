@@ -254,7 +254,7 @@ FeatureCase tiered_checkpointing() {
          object_changed("serviceaccounts", "default", "checkpointing",
                         "/metadata/annotations/eks.amazonaws.com~1role-arn",
                         "arn:aws:iam::111122223333:role/other"),
-         trust_changed(role("checkpoints")), permissions_changed(role("checkpoints")), provider_deleted()});
+         trust_changed(role("checkpoints")), permissions_changed(role("checkpoints"))});
 }
 
 // The launch tags the cluster for the operator; an imported one has neither tag nor OIDC provider.

@@ -58,8 +58,8 @@ TEST(Launch, ends_well_and_deletes_to_an_empty_account) {
     EXPECT_GT(ending.calls, 40U);
 }
 
-// The interface that the CNI leaves behind is listed when those of the nodes are long gone, and the look at the
-// interfaces is over.
+// The interface that the CNI leaves behind is listed when those of the nodes are long gone, and the look at
+// the interfaces is over.
 TEST(Launch, an_interface_that_is_listed_late_keeps_nothing_behind) {
     Simulation simulation(1, {}, {});
     const auto launched = simulation.ask("POST", "/clusters/launch", launch_body(), "key-1");

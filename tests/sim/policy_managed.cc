@@ -18,7 +18,29 @@ JsonObject wish(const char* feature, bool enabled, JsonObject settings = {}) {
     return body;
 }
 
+JsonArray tags_of_phoenix() {
+    return {JsonObject{{"Key", "instantstart:cluster"}, {"Value", "phoenix"}},
+            JsonObject{{"Key", "instantstart:region"}, {"Value", "us-west-2"}}};
+}
+
 }  // namespace
+
+// A server, an app and a workspace that the cluster's deletion has to take along.
+void PolicyStory::leave_managed_things() {
+    does("feature.update", "PATCH", kFeatures, wish("mlflow", true, {{"kind", "app"}}));
+    if (refusal_) return;
+    simulation_.admin(
+        "sagemaker", "CreateMlflowTrackingServer",
+        {{"TrackingServerName", "phoenix-mlflow"},
+         {"ArtifactStoreUri", "s3://sagemaker-phoenix-111122223333-us-west-2/mlflow"},
+         {"RoleArn", "arn:aws:iam::" + account_ + ":role/instantstart-phoenix-us-west-2-mlflow"},
+         {"Tags", tags_of_phoenix()}});
+    simulation_.admin(
+        "amp", "CreateWorkspace",
+        {{"alias", "instantstart-phoenix"},
+         {"tags", JsonObject{{"instantstart:cluster", "phoenix"}, {"instantstart:region", "us-west-2"}}}});
+    simulation_.pass(std::chrono::minutes(40));
+}
 
 void PolicyStory::use_mlflow() {
     does("price.list", "GET", "/prices?instance_type=ml.m5.4xlarge");

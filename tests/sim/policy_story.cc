@@ -388,6 +388,7 @@ void PolicyStory::leave_things_behind() {
 }
 
 void PolicyStory::remove() {
+    leave_managed_things();
     does("cluster.delete", "DELETE", "/clusters/phoenix", {{"confirm", "phoenix"}, {"delete_buckets", true}});
 }
 

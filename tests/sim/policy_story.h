@@ -54,9 +54,10 @@ private:
     void use_node_groups();
     void use_a_bucket();
     void use_features();  // policy_features.cc
-    void use_mlflow();    // policy_managed.cc, as the next two
+    void use_mlflow();    // policy_managed.cc, as the next three
     void use_managed_features();
     void mount_a_file_system();
+    void leave_managed_things();
     void replace_hyperpod();
     void leave_things_behind();
     void remove();
