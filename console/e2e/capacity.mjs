@@ -1,5 +1,7 @@
 // Capacity and features through the console, in real Chromium against the real server and its twin: add a Spot group, scale it,
 // edit it, reboot a node, see a broken one, switch tiered checkpointing on and off, update software, delete.
+import { execFileSync } from "node:child_process";
+
 import { check } from "../../tests/support/product.mjs";
 import { walk } from "./support/walk.mjs";
 
@@ -20,6 +22,20 @@ async function twin(product, method, path, body) {
     ...(body ? { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } } : {}),
   });
   return answer.json();
+}
+
+// What AWS's own command line says of the account.
+function aws(product, ...command) {
+  const env = {
+    PATH: process.env.PATH,
+    AWS_ACCESS_KEY_ID: "AKIATWIN000000000000",
+    AWS_SECRET_ACCESS_KEY: "twin",
+    AWS_REGION: "us-west-2",
+    AWS_DEFAULT_REGION: "us-west-2",
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_ENDPOINT_URL: product.ready.twin_aws,
+  };
+  return JSON.parse(execFileSync("aws", [...command, "--output", "json"], { env, encoding: "utf8", timeout: 60_000 }));
 }
 
 await walk(
@@ -139,6 +155,35 @@ await walk(
     await noted("instance_group.update", "done");
     check("the label is the group's", (await group()).labels?.team === "research", await group());
 
+    // A group that is marked for managed autoscaling, which is off: it is scaled and edited as any other.
+    const idle = {
+      name: "idle",
+      instance_type: "ml.g5.xlarge",
+      count: 0,
+      zone: "us-west-2a",
+      autoscaled: true,
+      labels: { team: "a" },
+    };
+    const added = await settled(product, await product.api("POST", "/clusters/cap/instance-groups", idle));
+    check("a marked group is there", added.state === "succeeded", added.error);
+    await groups();
+    await act("idle", "Scale");
+    await dialog.getByLabel("Instances").fill("1");
+    await dialog.getByText(/managed autoscaling does not take it any more/).waitFor({ timeout: 30_000 });
+    check("scaling a marked group says that the mark goes", true);
+    await look("capacity-scale-marked");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await act("idle", "Edit labels, taints and checks");
+    const mark = dialog.getByRole("checkbox", { name: "Managed autoscaling sets the count" });
+    check("the dialog shows the mark", await mark.isChecked());
+    await mark.uncheck();
+    await look("capacity-edit-marked");
+    await confirm("Save");
+    const marked = async () =>
+      (await product.api("GET", "/clusters/cap/instance-groups")).body.instance_groups.find((each) => each.name === "idle");
+    for (let left = 100; left > 0 && (await marked()).autoscaled; --left) await page.waitForTimeout(200);
+    check("the mark goes, the labels stay", !(await marked()).autoscaled && (await marked()).labels.team === "a", await marked());
+
     // Nodes: filter, reboot, a broken one.
     await page.goto(`${url}/clusters/cap?tab=nodes`);
     await page.getByRole("button", { name: "Group of nodes" }).click();
@@ -185,6 +230,13 @@ await walk(
     const on = await tiered();
     check("tiered checkpointing is on at 30 %", on.enabled === true && on.settings.memory_percent === 30, on);
     await page.getByText(/memory percent: 30/).waitFor({ timeout: 30_000 });
+    const tier = () => aws(product, "sagemaker", "describe-cluster", "--cluster-name", "cap").TieredStorageConfig;
+    const described = tier();
+    check(
+      "describe-cluster says the same",
+      described?.Mode === "Enable" && described.InstanceMemoryAllocationPercentage === 30,
+      described,
+    );
     await look("capacity-features-on");
     await toggle.click();
     await dialog.getByLabel(/to confirm/).waitFor({ timeout: 30_000 });
@@ -193,12 +245,36 @@ await walk(
     await noted("feature.update", "done");
     const off = await tiered();
     check("and off again, with nothing left", !off.enabled && off.status === "off", off);
+    check("describe-cluster says the same of that", tier()?.Mode !== "Enable", tier());
+
+    // Two more: one is an add-on, one lives in Kubernetes alone.
+    for (const [title, name] of [
+      ["HyperPod training operator", "training_operator"],
+      ["KubeRay", "kuberay"],
+    ]) {
+      const flip = page.getByRole("switch", { name: title }).or(page.getByRole("checkbox", { name: title }));
+      await flip.click();
+      await dialog.getByText(/step/).first().waitFor({ timeout: 60_000 });
+      await confirm("Switch on");
+      await page
+        .getByRole("switch", { name: title, checked: true })
+        .or(page.getByRole("checkbox", { name: title, checked: true }))
+        .waitFor({ timeout: kLong });
+      const operations = (await product.api("GET", "/operations?limit=1")).body.operations;
+      const ended = await settled(product, { body: { operation: operations[0] } });
+      const row = (await product.api("GET", "/clusters/cap/features")).body.features.find((each) => each.name === name);
+      check(`${title} is on`, ended.state === "succeeded" && row.enabled === true && row.status === "on", [ended.error, row]);
+    }
+    const { addons } = aws(product, "eks", "list-addons", "--cluster-name", "cap");
+    check("list-addons has the training operator", addons.includes("amazon-sagemaker-hyperpod-training-operator"), addons);
 
     // An EKS node group, software, and the end of the group.
     await page.goto(`${url}/clusters/cap/add-node-group`);
     await choose("Zone", "us-west-2a");
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
+    const ofNodes = page.getByRole("table", { name: "Addresses" });
+    check("the plan of a node group shows its addresses", await ofNodes.getByText(/a node of system/).isVisible());
     await look("capacity-node-group-plan");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText(/^Done in /).waitFor({ timeout: kLong });
