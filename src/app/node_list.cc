@@ -1,4 +1,6 @@
 // node.list: the nodes of a cluster, HyperPod's and others, as SageMaker and Kubernetes see them together.
+#include <algorithm>
+
 #include "app/cluster_facts.h"
 #include "app/cursor.h"
 #include "app/domain_makers.h"
@@ -113,17 +115,21 @@ struct NodeGet {
 };
 BOOST_DESCRIBE_STRUCT(NodeGet, (), (cluster, node))
 
-// Names that may have been meant: those that stand where it would stand. To compare it with all would take
-// long.
+// Names that may have been meant: some that stand where it would stand, were its last letters others. To
+// compare it with all would take long.
 std::vector<std::string> names_near(const FleetNodes& nodes, const std::string& name) {
-    constexpr std::size_t kSome = 100;
+    constexpr std::size_t kSome = 50;
     std::vector<std::string> names;
-    const auto add = [&names](const std::string& each, const HyperpodNode*, const kube::Node*) {
-        names.push_back(each);
-        return names.size() % kSome != 0;
-    };
-    const auto begin = name.substr(0, name.size() - name.size() / 4);
-    for (const auto& start : {begin, "hyperpod-" + begin, std::string()}) nodes.each_from(start, add);
+    for (const std::size_t cut : {1U, 2U, 4U, 8U}) {
+        const auto begin = name.substr(0, name.size() - std::min(cut, name.size()));
+        for (const auto& start : {begin, "hyperpod-" + begin}) {
+            std::size_t left = kSome;
+            nodes.each_from(start, [&](const std::string& each, const HyperpodNode*, const kube::Node*) {
+                names.push_back(each);
+                return --left > 0;
+            });
+        }
+    }
     return names;
 }
 

@@ -37,8 +37,10 @@ struct Choice {
     bool logical;  // also what has no instance yet
 
     bool takes(const Record& node, const Call& call, bool continuous) const {
-        // In continuous mode a node that is still being provisioned shows only where its logical id is asked for.
-        if (!logical && ((continuous && provisioning(node)) || !node.data.contains("InstanceId"))) return false;
+        // In continuous mode a node that is still being provisioned shows only where its logical id is asked
+        // for.
+        if (!logical && ((continuous && provisioning(node)) || !node.data.contains("InstanceId")))
+            return false;
         if (!group.empty() &&
             base::get_string(node.data, "InstanceGroupName").find(group) == std::string::npos)
             return false;

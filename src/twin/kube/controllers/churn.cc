@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kTick = 5ms;
 // At a time, so that requests come between.
-constexpr int kMostAtOnce = 100;
+constexpr int kMostAtOnce = 10;
 
 bool is_of_replica_set(const JsonObject& pod) {
     return base::get_string(pod, "metadata.ownerReferences.0.kind") == "ReplicaSet";

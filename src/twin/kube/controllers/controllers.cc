@@ -34,6 +34,8 @@ const Kind kUsual[] = {kNamespaces,       kNodes,       kPods,
                        kConfigMaps,       kSecrets,     Kind("", "resourcequotas"),
                        Kind("", "events")};
 
+constexpr std::size_t kPortion = 4;
+
 class ControllersImpl final : public Controllers {
 public:
     ControllersImpl(boost::asio::any_io_executor executor, rt::Clock& clock, ObjectStore& objects,
@@ -187,10 +189,11 @@ private:
         for (auto* controller : all_) controller->changed(change);
     }
 
-    // In portions, so that requests come between; the yield is a turn of the loop.
+    // In small portions, so that requests come between: the yield is a turn of the loop, and a megabyte of a
+    // watch takes a hundred of those.
     rt::Task<void> run() {
         while (true) {
-            if (env_.queue.work(200)) {
+            if (env_.queue.work(kPortion)) {
                 CO_CHECK_OK(co_await env_.clock.sleep(base::Duration::zero()));
             } else {
                 CO_CHECK_OK(co_await env_.queue.wait());
