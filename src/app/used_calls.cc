@@ -171,7 +171,9 @@ Calls used_by_node_group_change() {
 Calls used_by_node_group_removal() {
     return {"ec2:DeleteLaunchTemplate",
             "ec2:DescribeLaunchTemplates",
+            "eks:DeleteAccessEntry",
             "eks:DeleteNodegroup",
+            "eks:DescribeAccessEntry",
             "eks:DescribeCluster",
             "eks:DescribeNodegroup",
             "iam:DeleteRole",

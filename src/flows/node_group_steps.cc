@@ -264,6 +264,31 @@ Task<JsonObject> act_role_gone(Clusters& env, StepCall call, JsonObject) {
     co_return JsonObject{};
 }
 
+// The access entry that EKS made for the role's nodes. One that outlives its role keeps nodes out that a
+// later role of the same name has: entries hold on to the role's id, not to its name.
+JsonObject entry_of(const StepCall& call) {
+    const auto scope = scope_of(call);
+    return {{"clusterName", eks_of(call)},
+            {"principalArn", "arn:" + scope.partition + ":iam::" + scope.account + ":role/" + role_of(call)}};
+}
+
+Task<Observation> observe_entry_gone(Clusters& env, StepCall call, JsonObject) {
+    CO_TRY(auto role, co_await observe_role_gone(env, call, {}));
+    if (role.skipped) co_return role;
+    auto entry = co_await env.aws().call(call.context, "eks", "DescribeAccessEntry", entry_of(call));
+    if (!entry && is_absent(entry.error())) co_return ops::done({});
+    CO_CHECK_OK(entry);
+    if (base::get_string(*entry, "accessEntry.type") != "EC2_LINUX")
+        co_return ops::skipped("somebody uses the role's access entry otherwise");
+    co_return ops::absent();
+}
+
+Task<JsonObject> act_entry_gone(Clusters& env, StepCall call, JsonObject) {
+    auto answer = co_await mutate(env, call, "eks", "DeleteAccessEntry", entry_of(call));
+    if (!answer && !is_absent(answer.error())) co_return std::move(answer).error();
+    co_return JsonObject{};
+}
+
 }  // namespace
 
 std::string node_group_role_purpose(const std::string& group) {
@@ -410,7 +435,10 @@ void add_node_group_removal(Steps& steps) {
     steps.add(Row("launch_template_gone", "Delete its launch template", {"node_group_gone"})
                   .does(&observe_template_gone, &act_template_gone)
                   .as("delete"));
-    steps.add(Row("node_role_gone", "Delete its role", {"node_group_gone"})
+    steps.add(Row("access_entry_gone", "Delete its nodes' access entry", {"node_group_gone"})
+                  .does(&observe_entry_gone, &act_entry_gone)
+                  .as("delete"));
+    steps.add(Row("node_role_gone", "Delete its role", {"access_entry_gone"})
                   .does(&observe_role_gone, &act_role_gone)
                   .as("delete"));
 }
