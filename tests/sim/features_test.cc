@@ -357,7 +357,10 @@ TEST(Features, deleting_the_cluster_keeps_a_given_workspace) {
 
 // The deletion itself, killed at its commits and calls.
 TEST(Features, deleting_with_mlflow_and_metrics_survives_deaths) {
-    const auto tell = [](std::vector<KillPoint> kills, std::size_t& from, std::size_t& to, bool by_commit) {
+    constexpr std::size_t kApart = 6;
+    const auto empty = empty_account(false);
+    const auto tell = [&empty](std::vector<KillPoint> kills, std::size_t& from, std::size_t& to,
+                               bool by_commit) {
         Simulation simulation(1, {}, kills);
         auto body = small_launch();
         body["features"] = JsonObject{{"observability", JsonObject{{"enabled", true}}},
@@ -366,17 +369,17 @@ TEST(Features, deleting_with_mlflow_and_metrics_survives_deaths) {
         from = by_commit ? simulation.commits() : simulation.calls();
         expect_succeeded(run(simulation, "DELETE", "/clusters/phoenix", {{"confirm", kCluster}}));
         to = by_commit ? simulation.commits() : simulation.calls();
-        EXPECT_EQ(difference(empty_account(false), census(simulation)), "") << to_string(kills);
+        EXPECT_EQ(difference(empty, census(simulation)), "") << to_string(kills);
     };
-    const auto stride = static_cast<std::size_t>(setting("INSTANTSTART_SIM_STRIDE", kGap));
+    const auto stride = static_cast<std::size_t>(setting("INSTANTSTART_SIM_STRIDE", kApart));
     for (const auto kind :
          {KillKind::before_commit, KillKind::after_commit, KillKind::before_call, KillKind::after_call}) {
         const bool by_commit = kind == KillKind::before_commit || kind == KillKind::after_commit;
         std::size_t from = 0, to = 0, ignored = 0;
         tell({}, from, to, by_commit);
-        for (std::size_t first = 1; first <= kGap && !HasFailure(); first += stride) {
+        for (std::size_t first = 1; first <= kApart && !HasFailure(); first += stride) {
             std::vector<KillPoint> kills;
-            for (auto at = from + first; at <= to; at += kGap) kills.push_back({kind, at});
+            for (auto at = from + first; at <= to; at += kApart) kills.push_back({kind, at});
             tell(kills, ignored, ignored, by_commit);
         }
     }

@@ -197,7 +197,7 @@ struct Ends {
     std::size_t launched = 0, ended = 0;
 };
 
-constexpr std::size_t kGap = 12;  // deaths come in rows, so far apart
+constexpr std::size_t kGap = 6;  // deaths come in rows, so far apart
 
 Ends mount_and_let_go(const StorageCase& each, const std::vector<KillPoint>& kills, bool by_commit) {
     Simulation simulation(1, {}, kills);
@@ -230,7 +230,7 @@ TEST_P(Storages, survive_a_death_at_any_step) {
         for (std::size_t first = 1; first <= kGap; first += stride) {
             std::vector<KillPoint> kills;
             for (auto at = calm.launched + first; at <= calm.ended; at += kGap) kills.push_back({kind, at});
-            SCOPED_TRACE(kills.empty() ? "" : to_string(kills.front()) + " and every 12th after it");
+            SCOPED_TRACE(kills.empty() ? "" : to_string(kills.front()) + " and every 6th after it");
             mount_and_let_go(each, kills, by_commit);
             if (::testing::Test::HasFailure()) return;
         }
