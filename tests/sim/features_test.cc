@@ -227,6 +227,33 @@ TEST(Features, shared_parts_go_with_the_last_that_wants_them) {
     EXPECT_EQ(difference(before, account_of(simulation)), "");
 }
 
+// Its add-on brings both: they go before what takes their place, and come back the same way.
+TEST(Features, one_takes_the_place_of_those_it_excludes_in_one_request) {
+    Simulation simulation(1, {}, {});
+    launch(simulation);
+    const auto before = account_of(simulation);
+    const auto swap = [&simulation](bool inference) {
+        return run(simulation, "PATCH", "/clusters/phoenix/features",
+                   {{"inference_operator", JsonObject{{"enabled", inference}}},
+                    {"keda", JsonObject{{"enabled", !inference}}},
+                    {"load_balancer_controller", JsonObject{{"enabled", !inference}}},
+                    {"confirm", kCluster}});
+    };
+    for (const bool inference : {true, false, true, false}) {
+        SCOPED_TRACE(inference);
+        expect_succeeded(swap(inference));
+        expect_status(simulation, "inference_operator", inference ? "on" : "off");
+        for (const char* other : {"keda", "load_balancer_controller"})
+            expect_status(simulation, other, inference ? "off" : "on");
+    }
+    expect_succeeded(run(simulation, "PATCH", "/clusters/phoenix/features",
+                         {{"keda", JsonObject{{"enabled", false}}},
+                          {"load_balancer_controller", JsonObject{{"enabled", false}}},
+                          {"confirm", kCluster}}));
+    settle(simulation);
+    EXPECT_EQ(difference(before, account_of(simulation)), "");
+}
+
 TEST(Features, those_that_exclude_each_other_are_refused_by_name_before_any_call) {
     Simulation simulation(1, {}, {});
     launch(simulation);

@@ -73,6 +73,12 @@ std::string label_of(const JsonValue& object, std::string_view key) {
 
 }  // namespace
 
+bool goes_first(const StepCall& call, std::string_view ns) {
+    const auto& inference = base::get_object(call.params, "features.inference_operator");
+    return ns == "hyperpod-inference-system" && inference.contains("enabled") &&
+           !base::get_bool(inference, "enabled");
+}
+
 Task<std::string> other_deployment(Clusters& env, StepCall call, std::string image_fragment) {
     CO_TRY(auto client, co_await env.kube(call.context, eks_of(call)));
     const auto deployments = kube::known_resource("deployments.apps");
@@ -81,6 +87,7 @@ Task<std::string> other_deployment(Clusters& env, StepCall call, std::string ima
     for (const auto& deployment : base::get_array(list, "items")) {
         const auto manager = label_of(deployment, "app.kubernetes.io/managed-by");
         if (manager == "instantstart" || !has_image(deployment, image_fragment)) continue;
+        if (goes_first(call, base::get_string(deployment, "metadata.namespace"))) continue;
         std::string who;
         if (manager == "Helm") who = " (of a Helm release)";
         if (manager == "EKS") who = " (of an EKS add-on)";

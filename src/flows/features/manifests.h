@@ -23,5 +23,8 @@ base::Result<std::vector<JsonObject>> definitions_of(const std::vector<std::stri
 // Who else runs such an operator: Deployments with this in an image, that are not ours. "" where nobody does;
 // "kube-system/aws-load-balancer-controller (of a Helm release)".
 Task<std::string> other_deployment(Clusters& env, StepCall call, std::string image_fragment);
+// Whether something in this namespace goes before what this request switches on: the inference operator's
+// add-on, where the same request switches that off.
+bool goes_first(const StepCall& call, std::string_view ns);
 
 }  // namespace instantstart::flows
