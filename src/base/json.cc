@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/result.h"
@@ -23,11 +25,30 @@ const JsonValue* step_into(const JsonValue& value, std::string_view key) {
     return &(*array)[index];
 }
 
+bool is_plain(char c) {
+    return static_cast<unsigned char>(c) >= 0x20U && c != '"' && c != '\\';
+}
+
+// Whether nothing needs an escape: eight bytes at a time, since this is where writing JSON spends its time.
+bool is_plain(std::string_view text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101U, kHighs = 0x8080808080808080U;
+    // A byte of `word` below `limit`, which is 0x80 at most.
+    const auto has_below = [](std::uint64_t word, std::uint64_t limit) {
+        return ((word - kOnes * limit) & ~word & kHighs) != 0;
+    };
+    while (text.size() >= sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data(), sizeof word);
+        if (has_below(word, 0x20U) || has_below(word ^ (kOnes * '"'), 1) ||
+            has_below(word ^ (kOnes * '\\'), 1))
+            return false;
+        text.remove_prefix(sizeof word);
+    }
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
+}
+
 void append_quoted(std::string_view text, std::string& out) {
-    const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20U || c == '"' || c == '\\';
-    });
-    if (plain) {
+    if (is_plain(text)) {
         out += '"';
         out += text;
         out += '"';
@@ -51,11 +72,21 @@ void append_double(double number, std::string& out) {
     if (fixed && made.find('.') == std::string_view::npos) out += ".0";
 }
 
+void append_integer(std::int64_t number, std::string& out) {
+    std::array<char, 24> text{};
+    const auto written = std::to_chars(text.data(), text.data() + text.size(), number);
+    out.append(text.data(), written.ptr);
+}
+
 void append_leaf(const JsonValue& value, std::string& out) {
     if (const auto* text = value.if_string())
         append_quoted(*text, out);
     else if (const auto* number = value.if_double(); number != nullptr && std::isfinite(*number))
         append_double(*number, out);
+    else if (const auto* whole = value.if_int64())
+        append_integer(*whole, out);
+    else if (const auto* flag = value.if_bool())
+        out += *flag ? "true" : "false";
     else
         out += boost::json::serialize(value);
 }
