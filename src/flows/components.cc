@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/embedded.h"
 #include "base/text.h"
@@ -210,17 +209,11 @@ std::vector<std::string> components_for(const std::set<std::string>& instance_ty
 }
 
 base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& text) {
-    // The same manifests are looked at every few seconds, and reading one takes milliseconds.
-    constexpr std::size_t kMost = 64;
-    thread_local std::map<std::string, std::vector<JsonObject>> known;
-    if (const auto found = known.find(text); found != known.end()) return found->second;
     try {
         std::vector<JsonObject> documents;
         for (const auto& document : YAML::LoadAll(text)) {
             if (document.IsMap()) documents.push_back(to_json(document).as_object());
         }
-        if (known.size() >= kMost) known.clear();
-        known[text] = documents;
         return documents;
     } catch (const YAML::Exception& fault) {
         return base::invalid_error("invalid_yaml", fault.what());
