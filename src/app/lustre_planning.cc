@@ -41,11 +41,19 @@ Task<JsonObject> describe(Call call, std::string id) {
     co_return list.empty() ? JsonObject{} : list.front().as_object();
 }
 
+// Others name these ids, so they exist: EC2 only shows what is new a moment late.
 Task<JsonArray> ec2(Call call, std::string operation, std::string ids, Texts wanted) {
+    constexpr int kLooks = 4;
     if (wanted.empty()) co_return JsonArray{};
-    JsonObject parameters;
-    parameters[ids] = array(wanted);
-    co_return co_await call.services->aws.collect(call.context, "ec2", operation, std::move(parameters));
+    for (int look = 1;; ++look) {
+        JsonObject parameters;
+        parameters[ids] = array(wanted);
+        auto listed =
+            co_await call.services->aws.collect(call.context, "ec2", operation, std::move(parameters));
+        const bool unseen = !listed && listed.error().code.ends_with(".NotFound");
+        if (!unseen || look == kLooks) co_return listed;
+        CO_CHECK_OK(co_await call.services->clock.sleep(std::chrono::seconds(1)));
+    }
 }
 
 // How nodes of one kind reach the network: an instance group's, or those of EKS.
