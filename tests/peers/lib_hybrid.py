@@ -1,4 +1,4 @@
-"""An account of two halves behind one endpoint: EC2, IAM and S3 are moto's, everything else (EKS, HyperPod, quotas, …) is the twin's.
+"""An account of two halves behind one endpoint: EC2, IAM, S3 and Prometheus workspaces are moto's, everything else (EKS, HyperPod, quotas, …) is the twin's.
 
 The product sees only this endpoint. What it reads and writes of EC2, IAM and S3 is answered by moto. Each write that moto took is made on the twin as well,
 because the twin's EKS and HyperPod look at their own networks, roles and buckets; ids are translated, so that neither half ever sees an id of the other. What
@@ -15,7 +15,7 @@ import urllib.parse
 
 from lib_differential import ID, REGION
 
-OF_MOTO = {"ec2", "iam", "s3"}
+OF_MOTO = {"ec2", "iam", "s3", "aps"}
 # Kept by the twin although the service is moto's, with the reason.
 OF_TWIN = {
     "DescribeNetworkInterfaces": "the interfaces of EKS, HyperPod and load balancers exist in the twin only",
@@ -54,7 +54,7 @@ class Request:
             return form["Action"][0]
         if self.service == "s3" and "policy" in urllib.parse.parse_qs(urllib.parse.urlsplit(self.target).query, keep_blank_values=True):
             return "BucketPolicy"
-        return {"GET": "Get", "HEAD": "Head"}.get(self.method, "Put") + "Object" if self.service == "s3" else self.method
+        return {"GET": "Get", "HEAD": "Head"}.get(self.method, "Put") + {"s3": "Object", "aps": "Workspace"}[self.service] if self.service in ("s3", "aps") else self.method
 
     @property
     def reads(self):
