@@ -165,13 +165,13 @@ JsonObject node_row(const std::string& name, const HyperpodNode* aws, const kube
                     const kube::ClusterCache* cache) {
     JsonObject row{{"name", name}, {"ready", false}};
     if (aws != nullptr) {
-        row["instance_id"] = aws->id;
-        row["group"] = aws->group;
-        row["instance_type"] = aws->type;
-        row["status"] = aws->status;
-        row["message"] = aws->message;
-        row["launched_at"] = aws->launched_at;
-        if (!aws->image_status.empty()) row["image_status"] = aws->image_status;
+        row["instance_id"] = aws->id();
+        row["group"] = *aws->group;
+        row["instance_type"] = *aws->type;
+        row["status"] = *aws->status;
+        row["message"] = *aws->message;
+        row["launched_at"] = *aws->launched_at;
+        if (!aws->image_status->empty()) row["image_status"] = *aws->image_status;
     }
     if (node != nullptr && cache != nullptr) add_kubernetes(*node, *cache, row);
     return row;

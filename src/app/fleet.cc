@@ -1,6 +1,7 @@
 #include "app/fleet.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "aws/pages.h"
@@ -23,24 +24,52 @@ constexpr std::size_t kMostEntries = 1000;
 KeptSettings node_settings() {
     KeptSettings settings;
     settings.freshest = 2min;
+    settings.times = 10;
     settings.patience = 2s;
     return settings;
 }
 
-HyperpodNode node_of(const JsonValue& summary) {
-    HyperpodNode node;
-    node.id = base::get_string(summary, "InstanceId");
-    node.name = "hyperpod-" + node.id;
-    node.group = base::get_string(summary, "InstanceGroupName");
-    node.type = base::get_string(summary, "InstanceType");
-    node.status = base::get_string(summary, "InstanceStatus.Status");
-    node.message = domain::clean_text(base::get_string(summary, "InstanceStatus.Message"), 300);
-    node.launched_at = base::get_string(summary, "LaunchTime");
-    node.image_status = base::get_string(summary, "ImageVersionStatus");
-    return node;
+bool is_before(const HyperpodNode& a, const HyperpodNode& b) {
+    return a.name < b.name;
 }
 
 }  // namespace
+
+const std::string* HyperpodNodes::shared(std::string text) {
+    return &*texts_.insert(std::move(text)).first;
+}
+
+void HyperpodNodes::add(const JsonArray& summaries) {
+    std::vector<HyperpodNode> page;
+    page.reserve(summaries.size());
+    for (const auto& summary : summaries) {
+        auto& node = page.emplace_back();
+        node.name = std::string(HyperpodNode::kPrefix) + base::get_string(summary, "InstanceId");
+        node.group = shared(base::get_string(summary, "InstanceGroupName"));
+        node.type = shared(base::get_string(summary, "InstanceType"));
+        node.status = shared(base::get_string(summary, "InstanceStatus.Status"));
+        node.message = shared(domain::clean_text(base::get_string(summary, "InstanceStatus.Message"), 300));
+        node.image_status = shared(base::get_string(summary, "ImageVersionStatus"));
+        node.launched_at = shared(base::get_string(summary, "LaunchTime"));
+    }
+    std::sort(page.begin(), page.end(), &is_before);
+    std::vector<HyperpodNode> all;
+    all.reserve(nodes_.size() + page.size());
+    std::merge(std::make_move_iterator(nodes_.begin()), std::make_move_iterator(nodes_.end()),
+               std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()),
+               std::back_inserter(all), &is_before);
+    nodes_ = std::move(all);
+}
+
+HyperpodNodes::Iterator HyperpodNodes::from(std::string_view name) const {
+    return std::partition_point(begin(), end(),
+                                [name](const HyperpodNode& each) { return each.name < name; });
+}
+
+bool HyperpodNodes::holds(std::string_view name) const {
+    const auto at = from(name);
+    return at != end() && at->name == name;
+}
 
 void FleetNodes::each_from(const std::string& from, const Visit& visit) const {
     static const kube::NodeTable::Nodes kNone;
@@ -48,8 +77,7 @@ void FleetNodes::each_from(const std::string& from, const Visit& visit) const {
     const auto& nodes = kubernetes ? kubernetes->nodes().nodes() : kNone;
     const auto& machines = hyperpod ? *hyperpod : kNobody;
     auto node = nodes.lower_bound(from);
-    auto machine = std::partition_point(machines.begin(), machines.end(),
-                                        [&](const HyperpodNode& each) { return each.name < from; });
+    auto machine = machines.from(from);
     while (node != nodes.end() || machine != machines.end()) {
         const bool left = node != nodes.end();
         const int order = !left ? 1 : machine == machines.end() ? -1 : node->first.compare(machine->name);
@@ -62,12 +90,15 @@ void FleetNodes::each_from(const std::string& from, const Visit& visit) const {
     }
 }
 
-// What counts were made of.
+// Counts, and what they were made of.
 struct Counted {
     Counted() = default;
     std::shared_ptr<const HyperpodNodes> hyperpod;
     std::weak_ptr<kube::ClusterCache> kubernetes;
-    std::uint64_t nodes = 0, use = 0;
+    std::uint64_t membership = 0, revision = 0, use = 0;
+    FleetCounts counts;
+    FleetCounts aws_only;    // the part of nodes that Kubernetes does not know
+    std::int64_t stray = 0;  // accelerators of pods that are bound to nodes which are not there (any more)
 };
 
 struct Fleet::Entry {
@@ -76,7 +107,6 @@ struct Fleet::Entry {
     Kept<HyperpodNodes> nodes;
     Kept<ClusterView> view;
 
-    FleetCounts counts;
     std::optional<Counted> counted;
     base::Duration counted_at{};
 };
@@ -112,11 +142,8 @@ Task<HyperpodNodes> Fleet::read_nodes(std::string hyperpod) {
     while (true) {
         CO_TRY(const auto page, co_await pages.next());
         if (!page) break;
-        for (const auto& summary : *page) nodes.push_back(node_of(summary));
+        nodes.add(*page);
     }
-    std::sort(nodes.begin(), nodes.end(),
-              [](const HyperpodNode& a, const HyperpodNode& b) { return a.name < b.name; });
-    nodes.shrink_to_fit();
     co_return nodes;
 }
 
@@ -143,8 +170,13 @@ Task<FleetNodes> Fleet::nodes(Target target, std::string version) {
 
 namespace {
 
-FleetCounts count(const FleetNodes& nodes) {
-    FleetCounts counts;
+void add_machine(const domain::InstanceType* type, FleetCounts& counts) {
+    ++counts.total;
+    counts.accelerators += type == nullptr ? 0 : type->accelerators;
+}
+
+// Looks at every node.
+void count(const FleetNodes& nodes, Counted& made) {
     std::string_view last_type;
     const domain::InstanceType* known = nullptr;
     // Nodes of a group stand together, so the type seldom changes.
@@ -154,20 +186,42 @@ FleetCounts count(const FleetNodes& nodes) {
         return known;
     };
     nodes.each_from("", [&](const std::string&, const HyperpodNode* aws, const kube::Node* node) {
-        ++counts.total;
+        if (node == nullptr) {
+            add_machine(type_of(*aws->type), made.aws_only);
+            return true;
+        }
         const auto* cache = nodes.kubernetes.get();
-        const std::string_view label =
-            node == nullptr ? std::string_view() : cache->symbols().text(node->instance_type);
-        const auto* type = type_of(!label.empty() || aws == nullptr ? label : aws->type);
-        counts.accelerators += type == nullptr ? 0 : type->accelerators;
-        if (node == nullptr) return true;
-        counts.accelerators_in_use += cache->pods().use_of(node->name).accelerators;
+        const std::string_view label = cache->symbols().text(node->instance_type);
+        const auto* type = type_of(!label.empty() || aws == nullptr ? label : *aws->type);
+        add_machine(type, made.counts);
+        made.counts.accelerators_in_use += cache->pods().use_of(node->name).accelerators;
         if (!node->ready) return true;
-        ++counts.ready;
-        if (type != nullptr) counts.accelerators_ready += allocatable_accelerators(*node, *type);
+        ++made.counts.ready;
+        if (type != nullptr) made.counts.accelerators_ready += allocatable_accelerators(*node, *type);
         return true;
     });
-    return counts;
+    if (nodes.kubernetes)
+        made.stray = nodes.kubernetes->pods().whole_use().accelerators - made.counts.accelerators_in_use;
+    made.counts.total += made.aws_only.total;
+    made.counts.accelerators += made.aws_only.accelerators;
+}
+
+// The same of sums that the tables keep up: for nodes that all name their types.
+void sum_up(const kube::ClusterCache& cache, Counted& made) {
+    made.counts = made.aws_only;
+    made.counts.accelerators_in_use = cache.pods().whole_use().accelerators - made.stray;
+    for (const auto& [symbol, tally] : cache.nodes().tallies()) {
+        made.counts.total += tally.nodes;
+        made.counts.ready += tally.ready;
+        const auto* type = domain::find_instance_type(cache.symbols().text(symbol));
+        if (type == nullptr) continue;
+        made.counts.accelerators += tally.nodes * type->accelerators;
+        kube::Node all_ready;
+        all_ready.gpus = static_cast<std::int32_t>(tally.gpus);
+        all_ready.neurons = static_cast<std::int32_t>(tally.neurons);
+        all_ready.neuron_devices = static_cast<std::int32_t>(tally.neuron_devices);
+        made.counts.accelerators_ready += allocatable_accelerators(all_ready, *type);
+    }
 }
 
 }  // namespace
@@ -178,25 +232,39 @@ std::int64_t allocatable_accelerators(const kube::Node& node, const domain::Inst
     return type.accelerator_resource == "aws.amazon.com/neurondevice" ? node.neuron_devices : 0;
 }
 
+// Pods come and go all the time and nodes become ready and unready: sums tell of those. All nodes are looked
+// at only where nodes have come or gone, on either side.
 FleetCounts Fleet::counts(const std::string& cluster, const FleetNodes& nodes) {
     const auto kept = entry(cluster);
-    const auto now = clock_.monotonic();
-    Counted made_of;
-    made_of.hyperpod = nodes.hyperpod;
-    made_of.kubernetes = nodes.kubernetes;
-    const bool same_sources = kept->counted && made_of.hyperpod == kept->counted->hyperpod &&
-                              nodes.kubernetes == kept->counted->kubernetes.lock();
-    if (nodes.kubernetes) {
-        made_of.nodes = nodes.kubernetes->nodes().revision();
-        made_of.use = nodes.kubernetes->pods().use_revision();
+    auto& counted = kept->counted;
+    const auto* cache = nodes.kubernetes.get();
+    const bool same_sources =
+        counted && nodes.hyperpod == counted->hyperpod && nodes.kubernetes == counted->kubernetes.lock();
+    Counted made;
+    made.hyperpod = nodes.hyperpod;
+    made.kubernetes = nodes.kubernetes;
+    if (cache != nullptr) {
+        made.membership = cache->nodes().membership();
+        made.revision = cache->nodes().revision();
+        made.use = cache->pods().use_revision();
     }
-    const bool unchanged =
-        same_sources && made_of.nodes == kept->counted->nodes && made_of.use == kept->counted->use;
-    if (unchanged || (same_sources && now - kept->counted_at < kCountsFresh)) return kept->counts;
-    kept->counts = count(nodes);
-    kept->counted = std::move(made_of);
-    kept->counted_at = now;
-    return kept->counts;
+    if (same_sources && made.revision == counted->revision && made.use == counted->use)
+        return counted->counts;
+    const auto now = clock_.monotonic();
+    const bool can_be_summed = same_sources && cache != nullptr && made.membership == counted->membership &&
+                               !cache->nodes().tallies().contains(0) &&
+                               (counted->stray == 0 || made.use == counted->use);
+    if (can_be_summed) {
+        made.aws_only = counted->aws_only;
+        made.stray = counted->stray;
+        sum_up(*cache, made);
+    } else {
+        if (same_sources && now - kept->counted_at < kCountsFresh) return counted->counts;
+        count(nodes, made);
+        kept->counted_at = now;
+    }
+    counted = std::move(made);
+    return counted->counts;
 }
 
 Task<Kept<ClusterView>::Value> Fleet::view(std::string cluster, std::string version,

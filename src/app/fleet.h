@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cluster_inputs.h"
@@ -22,14 +24,48 @@
 
 namespace instantstart::app {
 
-// A node as SageMaker sees it.
+// A node as SageMaker sees it. The texts that many share are those of its HyperpodNodes.
 struct HyperpodNode {
     HyperpodNode() = default;
-    std::string name;  // the Kubernetes node's: "hyperpod-" + id
-    std::string id, group, type, status, message, launched_at;
-    std::string image_status;  // UpToDate, UpdateAvailable; "" where AWS does not say
+    static constexpr std::string_view kPrefix = "hyperpod-";
+    std::string id() const { return name.substr(kPrefix.size()); }
+
+    std::string name;  // the Kubernetes node's: kPrefix + id
+    const std::string* group = nullptr;
+    const std::string* type = nullptr;
+    const std::string* status = nullptr;
+    const std::string* message = nullptr;
+    const std::string* image_status = nullptr;  // UpToDate, UpdateAvailable; "" where AWS does not say
+    const std::string* launched_at = nullptr;
 };
-using HyperpodNodes = std::vector<HyperpodNode>;  // sorted by name
+
+// The nodes of a HyperPod cluster by name. Read page by page, so that no turn of the loop takes long.
+class HyperpodNodes {
+public:
+    HyperpodNodes() = default;
+    HyperpodNodes(HyperpodNodes&&) = default;
+    HyperpodNodes& operator=(HyperpodNodes&&) = default;
+    HyperpodNodes(const HyperpodNodes&) = delete;
+    HyperpodNodes& operator=(const HyperpodNodes&) = delete;
+    ~HyperpodNodes() = default;
+
+    // A page of ListClusterNodes.
+    void add(const JsonArray& summaries);
+
+    using Iterator = std::vector<HyperpodNode>::const_iterator;
+    Iterator begin() const { return nodes_.begin(); }
+    Iterator end() const { return nodes_.end(); }
+    // The first whose name is not before `name`.
+    Iterator from(std::string_view name) const;
+    bool holds(std::string_view name) const;
+    std::size_t size() const { return nodes_.size(); }
+
+private:
+    const std::string* shared(std::string text);
+
+    std::vector<HyperpodNode> nodes_;
+    std::set<std::string> texts_;  // their places stay
+};
 
 // What AWS and the add-ons say of a cluster.
 struct ClusterView {
@@ -74,7 +110,7 @@ public:
     base::Result<std::shared_ptr<kube::ClusterCache>> kubernetes(const Target& target);
     // Waits some seconds for a cluster's first list, then answers with what is there. `version` as Kept's.
     Task<FleetNodes> nodes(Target target, std::string version);
-    // Counts of `nodes`, at most a tenth of a second old.
+    // Counts of `nodes`; where nodes come and go, at most a tenth of a second old.
     FleetCounts counts(const std::string& cluster, const FleetNodes& nodes);
     Task<Kept<ClusterView>::Value> view(std::string cluster, std::string version,
                                         Kept<ClusterView>::Read read);

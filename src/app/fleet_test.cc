@@ -110,13 +110,27 @@ public:
                          time +
                          R"(","reason":"Told","message":"told","involvedObject":{"kind":"Pod","name":"p"}})");
     }
+    // What the next watch of a kind tells; nodes and pods as add_node and add_pod made them.
+    void tell_node(const std::string& type, int number, bool ready) {
+        auto before = std::exchange(nodes, {});
+        add_node(number, ready);
+        tell("/api/v1/nodes", type, nodes.back());
+        nodes = std::move(before);
+    }
+    void tell_pod(const std::string& type, const std::string& name, int node, int gpus) {
+        auto before = std::exchange(pods, {});
+        add_pod(name, node, gpus);
+        tell("/api/v1/pods", type, pods.back());
+        pods = std::move(before);
+    }
     std::vector<std::string> nodes, pods, events;
     int lists = 0;
 
 private:
     boost::asio::awaitable<http::Response> handle(http::Request request) {
         const auto path = request.path();
-        if (request.parameter("watch")) co_return http::Response(200, "application/json", "");
+        if (request.parameter("watch"))
+            co_return http::Response(200, "application/json", std::exchange(told_[path], ""));
         if (path == "/api/v1/nodes") co_return list(nodes);
         if (path == "/api/v1/pods") co_return list(pods);
         if (path == "/api/v1/events") co_return list(events);
@@ -124,6 +138,14 @@ private:
         co_return http::Response(404, "application/json",
                                  R"({"kind":"Status","code":404,"reason":"NotFound","message":"none"})");
     }
+    void tell(const std::string& path, const std::string& type, std::string object) {
+        const auto at = object.find("\"metadata\":{") + 12;
+        object.insert(at, "\"resourceVersion\":\"" + std::to_string(++version_) + "\",");
+        told_[path] += R"({"type":")" + type + R"(","object":)" + object + "}\n";
+    }
+    std::map<std::string, std::string> told_;  // by path
+    int version_ = 5;
+
     http::Response list(const std::vector<std::string>& objects) {
         ++lists;
         std::string items;
@@ -199,6 +221,39 @@ TEST_F(FleetTest, counts_join_both_sides) {
     EXPECT_EQ(base::get_int(row, "accelerators.ready"), 16);
     EXPECT_EQ(base::get_int(row, "accelerators.in_use"), 5);
     EXPECT_TRUE(base::get_array(row, "conditions").empty());
+}
+
+TEST_F(FleetTest, counts_follow_what_watches_tell) {
+    aws_.nodes = 4;  // two of them not in Kubernetes yet
+    kube_.add_node(0, true);
+    kube_.add_node(1, true);
+    kube_.add_pod("a", 0, 3);
+    const auto figures = [this] {
+        pass(1min);
+        const auto row = cluster();
+        std::vector<std::int64_t> seen;
+        for (const auto* path : {"nodes.total", "nodes.ready", "accelerators.total", "accelerators.ready",
+                                 "accelerators.in_use"})
+            seen.push_back(base::get_int(row, path));
+        return seen;
+    };
+    using Figures = std::vector<std::int64_t>;
+    EXPECT_EQ(figures(), (Figures{4, 2, 32, 16, 3}));
+    kube_.tell_node("MODIFIED", 0, false);
+    EXPECT_EQ(figures(), (Figures{4, 1, 32, 8, 3}));
+    kube_.tell_pod("ADDED", "b", 1, 4);
+    EXPECT_EQ(figures(), (Figures{4, 1, 32, 8, 7}));
+    kube_.tell_node("ADDED", 2, true);
+    EXPECT_EQ(figures(), (Figures{4, 2, 32, 16, 7}));
+    kube_.tell_pod("ADDED", "c", 99, 8);  // on a node that is not there yet
+    kube_.tell_node("ADDED", 99, true);
+    EXPECT_EQ(figures(), (Figures{5, 3, 40, 24, 15}));
+    kube_.tell_node("DELETED", 99, true);
+    EXPECT_EQ(figures(), (Figures{4, 2, 32, 16, 7}));
+    kube_.tell_pod("DELETED", "c", 99, 8);
+    kube_.tell_pod("DELETED", "a", 0, 3);
+    kube_.tell_node("MODIFIED", 0, true);
+    EXPECT_EQ(figures(), (Figures{4, 3, 32, 24, 4}));
 }
 
 TEST_F(FleetTest, hundreds_of_questions_cost_the_account_one_look) {
@@ -293,6 +348,28 @@ TEST_F(FleetTest, value_that_cost_much_is_fresh_for_ten_seconds_at_most) {
     EXPECT_TRUE(run(clock_.sleep(2s)).has_value());
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);  // and it is being read again
     EXPECT_TRUE(run(clock_.sleep(31s)).has_value());
+    EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 2);
+}
+
+TEST_F(FleetTest, reading_that_takes_longer_than_usual_keeps_nobody_waiting) {
+    Kept<int> kept(io_.get_executor(), clock_);
+    rt::TaskGroup tasks(io_.get_executor(), "kept");
+    int reads = 0;
+    base::Duration takes = 100ms;
+    Kept<int>::Read read = [this, &reads, &takes]() -> Task<int> {
+        CO_CHECK_OK(co_await clock_.sleep(takes));
+        co_return ++reads;
+    };
+    EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);
+    takes = 20s;
+    EXPECT_TRUE(run(clock_.sleep(3s)).has_value());
+    for (int second = 0; second < 19; ++second) {
+        const auto asked = clock_.monotonic();
+        EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);
+        EXPECT_EQ(clock_.monotonic(), asked);
+        EXPECT_TRUE(run(clock_.sleep(1s)).has_value());
+    }
+    EXPECT_TRUE(run(clock_.sleep(2s)).has_value());
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 2);
 }
 

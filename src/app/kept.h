@@ -3,10 +3,11 @@
 // reading.
 //
 // How long a value is fresh grows with what it costs to read, up to a bound, so that a large cluster does not
-// spend its AWS rate on being looked at. One that says `degraded` of itself (a part could not be read) was
-// slow by failure, not by size: it is kept for the shortest time. Where one reading takes longer than
-// `patience` an older value answers even if it is of another version: nobody waits for half a minute to see
-// what has changed a moment ago. One loop.
+// spend its AWS rate, nor we our loop, on being looked at. One that says `degraded` of itself (a part could
+// not be read) was slow by failure, not by size: it is kept for the shortest time. A reading that was begun
+// in time and takes longer than usual keeps nobody waiting either, for half a minute. Where one reading takes
+// longer than `patience` an older value answers even if it is of another version: nobody waits for half a
+// minute to see what has changed a moment ago. One loop.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,7 @@ namespace instantstart::app {
 struct KeptSettings {
     KeptSettings() = default;
     base::Duration freshest = std::chrono::seconds(10);  // the longest that a value is fresh
+    int times = 3;                                       // fresh for so many times what it took to read
     base::Duration patience = base::Duration::max();     // see above
 };
 
@@ -36,6 +38,8 @@ public:
 
     static constexpr base::Duration kFresh = std::chrono::seconds(2);
     static constexpr base::Duration kGrace = std::chrono::seconds(3);  // beyond fresh, while it is read again
+    static constexpr base::Duration kSlow =
+        std::chrono::seconds(30);  // beyond that, where reading takes long
 
     Kept(boost::asio::any_io_executor executor, rt::Clock& clock, KeptSettings settings = KeptSettings())
         : clock_(clock), settings_(settings), changed_(executor) {}
@@ -54,8 +58,10 @@ public:
                 if (error_) co_return *error_;
                 co_return value_;
             }
-            if (fits && !joined && age < fresh() + kGrace + 4 * took_) {
-                start(tasks, version, read);
+            const auto young = fresh() + kGrace + 4 * took_;
+            const bool comes = running_ && begun_in_time_ && age < young + kSlow;
+            if (fits && !joined && (age < young || comes)) {
+                if (!running_) begun_in_time_ = start(tasks, version, read);
                 co_return value_;
             }
             if (!running_ && !start(tasks, version, read)) co_return base::cancelled_error();
@@ -65,7 +71,9 @@ public:
     }
 
 private:
-    base::Duration fresh() const { return std::clamp<base::Duration>(3 * took_, kFresh, settings_.freshest); }
+    base::Duration fresh() const {
+        return std::clamp<base::Duration>(settings_.times * took_, kFresh, settings_.freshest);
+    }
 
     static bool is_degraded(const T& value) {
         if constexpr (requires { value.degraded; }) return value.degraded;
@@ -76,6 +84,7 @@ private:
     bool start(rt::TaskGroup& tasks, std::string version, Read read) {
         if (running_) return true;
         running_ = true;
+        begun_in_time_ = false;
         reading_ = version;
         const bool started = tasks.spawn("read", run(std::move(version), std::move(read)));
         if (!started) running_ = false;
@@ -106,7 +115,8 @@ private:
     base::Duration made_{}, took_{};  // took_: what the value cost; zero of a degraded one
     std::optional<base::Error> error_;
     bool running_ = false;
-    std::string reading_;  // the version of the reading that runs, or ran last
+    bool begun_in_time_ = false;  // the reading that runs, while the value was young
+    std::string reading_;         // the version of the reading that runs, or ran last
     rt::Event changed_;
 };
 

@@ -119,11 +119,7 @@ Task<std::string> logical_id_of(Call call, std::string hyperpod, std::string eve
 }
 
 bool holds(const std::shared_ptr<const HyperpodNodes>& nodes, const std::string& id) {
-    if (nodes == nullptr) return false;
-    const auto by_name = [](const HyperpodNode& node, const std::string& name) { return node.name < name; };
-    const auto name = flows::node_name_of(id);
-    const auto found = std::lower_bound(nodes->begin(), nodes->end(), name, by_name);
-    return found != nodes->end() && found->name == name;
+    return nodes != nullptr && nodes->holds(flows::node_name_of(id));
 }
 
 // What befell the instances that stood in this one's place: the fault that led to a replacement is an event

@@ -28,7 +28,7 @@ BOOST_DESCRIBE_STRUCT(NodeList, (), (cluster, group, health, search, limit, curs
 bool is_in_group(const FleetNodes& nodes, const HyperpodNode* aws, const kube::Node* node,
                  const std::string& group) {
     if (node != nullptr && node->group != 0) return nodes.kubernetes->symbols().text(node->group) == group;
-    return aws != nullptr && aws->group == group;
+    return aws != nullptr && *aws->group == group;
 }
 
 bool is_healthy(const FleetNodes& nodes, const kube::Node* node) {

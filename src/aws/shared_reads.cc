@@ -186,7 +186,8 @@ Task<JsonObject> SharedReads::read(Context context, std::string service, std::st
     if (at != flights_.end() && at->second == mine) flights_.erase(at);
     if (answer && (mine->writes_before == writes_[service]))
         keep(key, service, operation, parameters, *answer);
-    if (answer || !is_private(answer.error(), context)) mine->outcome = answer;
+    // Who waits holds the flight too: where nobody does, a large answer is not copied.
+    if (mine.use_count() > 1 && (answer || !is_private(answer.error(), context))) mine->outcome = answer;
     mine->ended.notify_all();
     co_return answer;
 }

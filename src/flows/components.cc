@@ -111,7 +111,7 @@ bool has_efa_plugin(const domain::InstanceType& type) {
     return type.efa_interfaces > 0 && !unsure;
 }
 
-std::string type_list(bool (*belongs)(const domain::InstanceType&), std::vector<std::string> further) {
+JsonArray type_list(bool (*belongs)(const domain::InstanceType&), const std::vector<std::string>& further) {
     JsonArray list;
     for (const auto& type : domain::instance_types()) {
         if (belongs(type)) list.emplace_back(type.name);
@@ -119,38 +119,41 @@ std::string type_list(bool (*belongs)(const domain::InstanceType&), std::vector<
     for (const auto& name : further) {
         if (domain::find_instance_type(name) == nullptr) list.emplace_back(name);
     }
-    return base::to_text(JsonValue(std::move(list)));
+    return list;
 }
 
-void replace_all(std::string& text, std::string_view mark, const std::string& value) {
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
-        text.replace(at, mark.size(), value);
-    }
+// What stands for each mark "${NAME}" of the manifests.
+using Values = std::map<std::string, JsonValue, std::less<>>;
+
+const Values& type_lists() {
+    static const Values kLists = {
+        {"NVIDIA_TYPES", type_list([](const domain::InstanceType& type) { return type.is_gpu(); }, {})},
+        {"NEURON_TYPES",
+         type_list([](const domain::InstanceType& type) { return type.is_neuron(); },
+                   {"ml.inf2.xlarge", "ml.inf2.8xlarge", "ml.inf2.24xlarge", "ml.inf2.48xlarge"})},
+        {"EFA_TYPES", type_list(&has_efa_plugin, {})}};
+    return kLists;
 }
 
-base::Result<std::string> filled_manifest(const Component& component, const std::string& region) {
-    std::string text;
-    for (const auto& file : embedded::manifests()) {
-        if (file.name == component.manifest) text = std::string(file.content);
+Values images_in(const std::string& region) {
+    const auto registry = agent_account(region) + ".dkr.ecr." + region + ".amazonaws.com";
+    return {{"HMA_IMAGE", JsonValue(registry + "/hyperpod-health-monitoring-agent:" + kAgentTag)},
+            {"NVIDIA_IMAGE", "nvcr.io/nvidia/k8s-device-plugin:v0.16.1"},
+            {"EFA_IMAGE", JsonValue(addon_registry(region) + "/eks/aws-efa-k8s-device-plugin:v0.5.13")},
+            {"NEURON_IMAGE", "public.ecr.aws/neuron/neuron-device-plugin:2.19.16.0"}};
+}
+
+// A mark is the whole of a scalar here: `values: ${EFA_TYPES}`.
+void fill(JsonValue& value, const Values& values) {
+    if (auto* object = value.if_object()) {
+        for (auto& entry : *object) fill(entry.value(), values);
+    } else if (auto* list = value.if_array()) {
+        for (auto& item : *list) fill(item, values);
+    } else if (const auto* text = value.if_string();
+               text != nullptr && text->starts_with("${") && text->ends_with("}")) {
+        const auto found = values.find(std::string_view(*text).substr(2, text->size() - 3));
+        if (found != values.end()) value = found->second;
     }
-    if (text.empty()) return base::internal_error("manifest " + component.manifest + " is not built in");
-    const auto account = agent_account(region);
-    if (text.find("${HMA_IMAGE}") != std::string::npos && account.empty()) {
-        return base::Error(base::ErrorKind::unsupported, "image_unknown",
-                           "no health monitoring agent image is known for region " + region);
-    }
-    const auto registry = account + ".dkr.ecr." + region + ".amazonaws.com";
-    replace_all(text, "${HMA_IMAGE}", registry + "/hyperpod-health-monitoring-agent:" + kAgentTag);
-    replace_all(text, "${NVIDIA_IMAGE}", "nvcr.io/nvidia/k8s-device-plugin:v0.16.1");
-    replace_all(text, "${EFA_IMAGE}", addon_registry(region) + "/eks/aws-efa-k8s-device-plugin:v0.5.13");
-    replace_all(text, "${NEURON_IMAGE}", "public.ecr.aws/neuron/neuron-device-plugin:2.19.16.0");
-    replace_all(text, "${NVIDIA_TYPES}",
-                type_list([](const domain::InstanceType& type) { return type.is_gpu(); }, {}));
-    replace_all(text, "${NEURON_TYPES}",
-                type_list([](const domain::InstanceType& type) { return type.is_neuron(); },
-                          {"ml.inf2.xlarge", "ml.inf2.8xlarge", "ml.inf2.24xlarge", "ml.inf2.48xlarge"}));
-    replace_all(text, "${EFA_TYPES}", type_list(&has_efa_plugin, {}));
-    return text;
 }
 
 JsonValue scalar(const YAML::Node& node) {
@@ -220,11 +223,41 @@ base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& te
     }
 }
 
+namespace {
+
+using Documents = base::Result<std::vector<JsonObject>>;
+
+// The built-in manifests with their marks, by file: parsed once, since every look at a cluster reads them.
+const std::map<std::string, Documents, std::less<>>& component_manifests() {
+    static const auto kParsed = [] {
+        std::map<std::string, Documents, std::less<>> parsed;
+        for (const auto& file : embedded::manifests()) {
+            if (file.name.find('/') == std::string_view::npos && file.name.ends_with(".yaml"))
+                parsed.emplace(file.name, parse_yaml_documents(std::string(file.content)));
+        }
+        return parsed;
+    }();
+    return kParsed;
+}
+
+}  // namespace
+
 base::Result<std::vector<JsonObject>> component_objects(const Component& component,
                                                         const std::string& region) {
-    TRY(auto text, filled_manifest(component, region));
-    TRY(auto list, parse_yaml_documents(text));
+    const auto found = component_manifests().find(component.manifest);
+    if (found == component_manifests().end())
+        return base::internal_error("manifest " + component.manifest + " is not built in");
+    TRY(auto list, found->second);
+    if (component.id == "health_monitoring_agent" && agent_account(region).empty()) {
+        return base::Error(base::ErrorKind::unsupported, "image_unknown",
+                           "no health monitoring agent image is known for region " + region);
+    }
+    const auto images = images_in(region);
     for (auto& object : list) {
+        for (auto& entry : object) {
+            fill(entry.value(), images);
+            fill(entry.value(), type_lists());
+        }
         auto& metadata = object["metadata"].as_object();
         if (!metadata.contains("labels")) metadata["labels"] = JsonObject{};
         metadata["labels"].as_object()["app.kubernetes.io/managed-by"] = "instantstart";

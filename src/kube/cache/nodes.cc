@@ -161,28 +161,46 @@ void NodeTable::release(const Node& node) {
     }
 }
 
+void NodeTable::tally(const Node& node, int sign) {
+    auto& tally = tallies_[node.instance_type];
+    tally.nodes += sign;
+    if (node.ready) {
+        tally.ready += sign;
+        tally.gpus += std::int64_t{sign} * node.gpus;
+        tally.neurons += std::int64_t{sign} * node.neurons;
+        tally.neuron_devices += std::int64_t{sign} * node.neuron_devices;
+    }
+    if (tally.nodes == 0) tallies_.erase(node.instance_type);
+}
+
 bool NodeTable::put(std::string_view /*ns*/, std::string_view name) {
     auto node = make_node(name);
     auto found = nodes_.find(name);
-    if (found == nodes_.end()) found = nodes_.emplace(std::string(name), Node()).first;
+    const bool is_new = found == nodes_.end();
+    if (is_new) found = nodes_.emplace(std::string(name), Node()).first;
     auto& kept = found->second;
     kept.generation = node.generation = generation_;
-    if (kept == node) {
+    if (!is_new && kept == node) {
         release(node);
         return false;
     }
+    if (!is_new) tally(kept, -1);
+    tally(node, +1);
     release(kept);
     kept = node;
     ++revision_;
+    membership_ += is_new ? 1 : 0;
     return true;
 }
 
 bool NodeTable::remove(std::string_view /*ns*/, std::string_view name) {
     const auto found = nodes_.find(name);
     if (found == nodes_.end()) return false;
+    tally(found->second, -1);
     release(found->second);
     nodes_.erase(found);
     ++revision_;
+    ++membership_;
     return true;
 }
 
@@ -193,18 +211,22 @@ bool NodeTable::finish_list() {
             ++at;
             continue;
         }
+        tally(at->second, -1);
         release(at->second);
         at = nodes_.erase(at);
     }
     if (nodes_.size() == before) return false;
     ++revision_;
+    ++membership_;
     return true;
 }
 
 void NodeTable::clear() {
     for (const auto& [name, node] : nodes_) release(node);
     nodes_.clear();
+    tallies_.clear();
     ++revision_;
+    ++membership_;
 }
 
 }  // namespace instantstart::kube

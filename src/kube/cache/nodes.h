@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "kube/cache/symbols.h"
@@ -32,6 +33,13 @@ struct Node {
     bool operator==(const Node&) const = default;
 };
 
+// Nodes of one instance type.
+struct NodeTally {
+    NodeTally() = default;
+    std::int64_t nodes = 0, ready = 0;
+    std::int64_t gpus = 0, neurons = 0, neuron_devices = 0;  // allocatable on those that are ready
+};
+
 class NodeTable final : public Table {
 public:
     explicit NodeTable(Symbols& symbols);
@@ -44,6 +52,11 @@ public:
     const Node* find(std::string_view name) const;
     const Symbols& symbols() const { return symbols_; }
     std::uint64_t revision() const { return revision_; }
+    // Grows where a node comes or goes, which is rarer.
+    std::uint64_t membership() const { return membership_; }
+    // By the symbol of the instance type, 0 for those that name none; kept up with each change.
+    using Tallies = std::unordered_map<Symbol, NodeTally>;
+    const Tallies& tallies() const { return tallies_; }
 
     std::vector<Wanted> wanted() const override;
     void begin() override;
@@ -63,11 +76,13 @@ private:
     struct Draft;
     Node make_node(std::string_view name);
     void release(const Node& node);
+    void tally(const Node& node, int sign);
 
     Symbols& symbols_;
     Nodes nodes_;
+    Tallies tallies_;
     std::uint32_t generation_ = 0;
-    std::uint64_t revision_ = 0;
+    std::uint64_t revision_ = 0, membership_ = 0;
     std::unique_ptr<Draft> draft_;
 };
 

@@ -297,6 +297,7 @@ void PodTable::clear() {
     free_ = {};
     index_ = {};
     use_ = {};
+    whole_use_ = {};
     ++revision_;
     ++use_revision_;
 }
@@ -339,6 +340,8 @@ void PodTable::count_use(const Pod& pod, int sign) {
     auto& use = use_[pod.node];
     use.accelerators += sign * std::int64_t{pod.accelerators};
     use.pods += sign;
+    whole_use_.accelerators += sign * std::int64_t{pod.accelerators};
+    whole_use_.pods += sign;
     if (use.pods == 0) use_.erase(pod.node);
     ++use_revision_;
 }

@@ -68,6 +68,8 @@ public:
                                  std::size_t limit) const;
 
     NodeUse use_of(Symbol node) const;
+    // Of all nodes, also of those that a NodeTable does not know.
+    NodeUse whole_use() const { return whole_use_; }
     const Symbols& symbols() const { return symbols_; }
     std::uint64_t revision() const { return revision_; }
     // Grows where what nodes bear has changed, which is rarer.
@@ -140,6 +142,7 @@ private:
     std::unordered_set<Slot, Hash, Equal> keys_;
     std::unordered_map<IndexKey, std::vector<Entry>> index_;
     std::unordered_map<Symbol, NodeUse> use_;
+    NodeUse whole_use_;
     std::uint32_t generation_ = 0;
     std::uint64_t revision_ = 0, use_revision_ = 0;
     std::unique_ptr<Draft> draft_;

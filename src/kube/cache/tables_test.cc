@@ -186,6 +186,51 @@ TEST(NodeTableTest, heartbeats_change_nothing_and_the_rest_does) {
     EXPECT_EQ(symbols.size(), 0U);
 }
 
+TEST(NodeTableTest, tallies_agree_with_a_count_after_any_changes) {
+    Symbols symbols;
+    NodeTable table(symbols);
+    impl::WatchFeed feed(table, {});
+    std::mt19937 random(7);
+    const auto check = [&] {
+        NodeTable::Tallies counted;
+        for (const auto& [name, node] : table.nodes()) {
+            auto& tally = counted[node.instance_type];
+            ++tally.nodes;
+            if (!node.ready) continue;
+            ++tally.ready;
+            tally.gpus += node.gpus;
+            tally.neuron_devices += node.neuron_devices;
+        }
+        ASSERT_EQ(table.tallies().size(), counted.size());
+        for (const auto& [type, tally] : counted) {
+            const auto& kept = table.tallies().at(type);
+            EXPECT_EQ(kept.nodes, tally.nodes);
+            EXPECT_EQ(kept.ready, tally.ready);
+            EXPECT_EQ(kept.gpus, tally.gpus);
+            EXPECT_EQ(kept.neuron_devices, tally.neuron_devices);
+        }
+    };
+    for (int round = 0; round < 2000; ++round) {
+        const auto pick = [&random](unsigned count) { return std::to_string(random() % count); };
+        const std::string type = random() % 4 == 0 ? "DELETED" : "MODIFIED";
+        const std::string ready = random() % 2 == 0 ? "True" : "False";
+        const auto members = table.membership(), size = std::uint64_t{table.size()};
+        ASSERT_TRUE(
+            feed.write(event(type, R"({"metadata":{"name":"n)" + pick(40) +
+                                       R"(","labels":{"node.kubernetes.io/instance-type":"t)" + pick(3) +
+                                       R"("}},"status":{"allocatable":{"nvidia.com/gpu":")" + pick(9) +
+                                       R"(","aws.amazon.com/neurondevice":")" + pick(3) +
+                                       R"("},"conditions":[{"type":"Ready","status":")" + ready + R"("}]}})"))
+                .has_value());
+        EXPECT_EQ(table.membership() != members, table.size() != size);
+        if (round % 40 == 0) check();
+    }
+    table.start_list();
+    table.finish_list();
+    check();
+    EXPECT_EQ(symbols.size(), 0U);
+}
+
 TEST(NodeTableTest, what_hyperpod_says_of_a_node_is_kept) {
     Symbols symbols;
     NodeTable table(symbols);
