@@ -163,6 +163,16 @@ class Fleet:
     def churn(self, changes_per_second, seconds):
         control(self.aws, "clusters/fleet/churn", {"changes_per_second": changes_per_second, "seconds": seconds})
 
+    def settle(self):
+        """Waits until no pod changes any more: containers that churn ended wait out their back-off before they start again."""
+        seen = [-1]
+
+        def still():
+            before, seen[0] = seen[0], self.figures()["pod_changes"]
+            return seen[0] == before
+
+        self.wait(lambda: still() and (time.sleep(20) or still()), "no changes of pods")
+
     def end(self):
         # Nothing of it is wanted any more: to write it down would take its time.
         self.process.kill()

@@ -134,7 +134,7 @@ struct ListText {
 };
 
 // Longer lists are written piece by piece, so that others are answered between them.
-constexpr std::size_t kPiece = 500;
+constexpr std::size_t kPiece = 100;
 
 rt::Task<std::optional<std::string>> next_piece(std::shared_ptr<ListText> list) {
     if (list->ended) co_return std::optional<std::string>();
