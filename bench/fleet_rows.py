@@ -75,8 +75,9 @@ def fleet_latency():
         def change():
             fleet.churn(1000, EVENTS / 1000 + 5)
 
-        compare("the twin", informer([ours, fleet.kube, str(EVENTS), fleet.ca], fleet.token, change),
-                informer([peer, "-url", fleet.kube, "-ca", fleet.ca, "-events", str(EVENTS)], fleet.token, change))
+        mine = informer([ours, fleet.kube, str(EVENTS), fleet.ca], fleet.token, change)
+        fleet.settle()
+        compare("the twin", mine, informer([peer, "-url", fleet.kube, "-ca", fleet.ca, "-events", str(EVENTS)], fleet.token, change))
         fleet.settle()
         product_rows(fleet)
     finally:
