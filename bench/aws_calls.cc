@@ -11,6 +11,7 @@
 #include <string>
 
 #include "aws/client.h"
+#include "base/heap.h"
 #include "rt/task_group.h"
 
 namespace {
@@ -92,6 +93,7 @@ Figures run(const Plan& plan) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    base::keep_freed_memory();  // as the product does
     if (argc != 6) {
         std::fprintf(stderr, "bench_aws_calls ENDPOINT SERVICE OPERATION PARAMETERS CALLS\n");
         return 2;

@@ -1,10 +1,12 @@
 #include <csignal>
 #include <iostream>
 
+#include "base/heap.h"
 #include "server/commands.h"
 
 int main(int argc, char** argv) {
     using namespace instantstart::server;
+    instantstart::base::keep_freed_memory();
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is an error of that connection only
     const Flags flags = parse_flags(argc, argv);
     if (flags.command == "serve") return run_serve(flags);

@@ -38,6 +38,7 @@ base::JsonValue read_json_scalar(const model::Member& member, base::JsonValue&& 
 }  // namespace
 
 bool stands_in_head(const model::Member& member) {
+    if (member.location.empty()) return false;
     return member.location == "header" || member.location == "headers" || member.location == "statusCode";
 }
 

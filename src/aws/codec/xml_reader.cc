@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <pugixml.hpp>
 #include <utility>
-#include <vector>
 
 #include "aws/codec/readers.h"
 #include "aws/codec/values.h"
@@ -77,8 +77,6 @@ void read_flattened(const model::Member& member, const pugi::xml_node& parent, b
 class Children {
 public:
     explicit Children(const pugi::xml_node& parent) {
-        constexpr std::size_t kUsual = 32;
-        list_.reserve(kUsual);
         for (pugi::xml_node child = parent.first_child(); child; child = child.next_sibling()) {
             if (is_element(child)) list_.emplace_back(local_name(child), child);
         }
@@ -100,7 +98,8 @@ public:
     }
 
 private:
-    std::vector<std::pair<std::string_view, pugi::xml_node>> list_;
+    static constexpr std::size_t kUsual = 40;
+    boost::container::small_vector<std::pair<std::string_view, pugi::xml_node>, kUsual> list_;
     std::size_t at_ = 0;
 };
 
