@@ -334,14 +334,17 @@ TEST_F(FleetTest, what_an_outage_hides_is_unknown_and_soon_looked_for_again) {
     EXPECT_TRUE(seen.contains("healthy"));
 }
 
+// A reading that takes so long and gives the next number; `reads` outlives it.
+Task<int> next_after(rt::Clock& clock, base::Duration takes, int& reads) {
+    CO_CHECK_OK(co_await clock.sleep(takes));
+    co_return ++reads;
+}
+
 TEST_F(FleetTest, value_that_cost_much_is_fresh_for_ten_seconds_at_most) {
     Kept<int> kept(io_.get_executor(), clock_);
     rt::TaskGroup tasks(io_.get_executor(), "kept");
     int reads = 0;
-    Kept<int>::Read read = [this, &reads]() -> Task<int> {
-        CO_CHECK_OK(co_await clock_.sleep(30s));
-        co_return ++reads;
-    };
+    Kept<int>::Read read = [this, &reads] { return next_after(clock_, 30s, reads); };
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);
     EXPECT_TRUE(run(clock_.sleep(9s)).has_value());
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);
@@ -356,10 +359,7 @@ TEST_F(FleetTest, reading_that_takes_longer_than_usual_keeps_nobody_waiting) {
     rt::TaskGroup tasks(io_.get_executor(), "kept");
     int reads = 0;
     base::Duration takes = 100ms;
-    Kept<int>::Read read = [this, &reads, &takes]() -> Task<int> {
-        CO_CHECK_OK(co_await clock_.sleep(takes));
-        co_return ++reads;
-    };
+    Kept<int>::Read read = [this, &reads, &takes] { return next_after(clock_, takes, reads); };
     EXPECT_EQ(*run(kept.get(tasks, "", read)).value(), 1);
     takes = 20s;
     EXPECT_TRUE(run(clock_.sleep(3s)).has_value());
@@ -382,10 +382,7 @@ TEST_F(FleetTest, value_that_takes_long_answers_while_another_version_is_read) {
     Kept<int> kept(io_.get_executor(), clock_, settings);
     rt::TaskGroup tasks(io_.get_executor(), "kept");
     int reads = 0;
-    Kept<int>::Read read = [this, &reads]() -> Task<int> {
-        CO_CHECK_OK(co_await clock_.sleep(30s));
-        co_return ++reads;
-    };
+    Kept<int>::Read read = [this, &reads] { return next_after(clock_, 30s, reads); };
     EXPECT_EQ(*run(kept.get(tasks, "a", read)).value(), 1);
     EXPECT_TRUE(run(clock_.sleep(80s)).has_value());
     EXPECT_EQ(*run(kept.get(tasks, "a", read)).value(), 1);  // 3 x 30 s: still fresh

@@ -24,6 +24,7 @@ BOOST_DESCRIBE_STRUCT(InstanceGroupUpdate, (domain::GroupChange), (cluster, grou
 
 base::Error immutable(const std::string& group, std::vector<base::FieldError> faults) {
     std::vector<std::string> names;
+    names.reserve(faults.size());
     for (const auto& fault : faults) names.push_back(fault.pointer.substr(1));
     auto error =
         base::conflict_error("immutable_field",

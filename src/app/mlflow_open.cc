@@ -56,9 +56,9 @@ Task<Answer> run(Call call, MlflowOpen input) {
     CO_TRY(auto found, co_await flows::mlflow_found(call.services->clusters, look));
     const auto status = base::get_string(found, "status");
     if (!base::get_bool(found, "usable")) co_return not_usable(target.ref.name, status);
-    CO_TRY(auto url, co_await link_to(call, found, input.expires_seconds));
+    CO_TRY(const auto url, co_await link_to(call, found, input.expires_seconds));
     found.erase("usable");
-    found["url"] = std::move(url);
+    found["url"] = url;
     found["expires_seconds"] = input.expires_seconds;
     Answer answer;
     answer.cluster = target.ref.name;

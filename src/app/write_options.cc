@@ -52,13 +52,13 @@ Task<void> resolve_cluster(Context context, store::Store& store, std::string pri
                            JsonObject& normalized) {
     if (base::get_string(normalized, "cluster") != kActive) co_return base::ok();
     auto found = co_await active_cluster(std::move(context), store, std::move(principal));
-    CO_TRY(std::string name, std::move(found));
+    CO_TRY(const std::string name, std::move(found));
     if (name.empty()) {
         co_return base::conflict_error("no_active_cluster", "No cluster is active for this principal")
             .with_hint(
                 "Name the cluster, or choose one with cluster_activate; cluster_list shows what there is.");
     }
-    normalized["cluster"] = std::move(name);
+    normalized["cluster"] = name;
     co_return base::ok();
 }
 

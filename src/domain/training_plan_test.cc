@@ -84,6 +84,7 @@ TEST(training_plan, what_does_not_fit_is_named) {
         row.change(plan, wanted);
         const auto verdict = check_plan(training_plan_from(plan), wanted, wanted.count, kNow, "/g");
         std::vector<std::string> pointers;
+        pointers.reserve(verdict.faults.size());
         for (const auto& fault : verdict.faults) pointers.push_back(fault.pointer);
         EXPECT_THAT(pointers, UnorderedElementsAreArray(row.refused)) << row.what;
     }

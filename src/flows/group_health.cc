@@ -72,7 +72,7 @@ Task<KubernetesNodes> kubernetes_nodes(Clusters& env, Context context, std::stri
     options.label_selector = "sagemaker.amazonaws.com/instance-group-name=" + group;
     kube::Symbols symbols;
     kube::NodeTable table(symbols);
-    CO_TRY(const auto version, co_await kube::list_into(*client, context, *nodes, options, table));
+    CO_CHECK_OK(co_await kube::list_into(*client, context, *nodes, options, table));
     KubernetesNodes found;
     for (const auto& [name, node] : table.nodes()) {
         ++found.present;

@@ -164,7 +164,7 @@ std::optional<InGroup> in_group(const std::string& service, const std::string& p
 std::optional<std::string> group_field(const std::string& operation, const InGroup& place,
                                        const JsonObject& request) {
     // UpdateCluster is sent for the one group that is the body of instance_group.add.
-    const std::string group = operation == "UpdateCluster" ? "" : "/instance_groups/" + place.index;
+    std::string group = operation == "UpdateCluster" ? "" : "/instance_groups/" + place.index;
     if (place.rest.empty()) return group;
     for (const GroupRow& row : kGroupRows) {
         const auto found = match(row.path, place.rest);

@@ -10,7 +10,7 @@ namespace instantstart::flows {
 namespace {
 
 std::string name_of(const StepCall& call, const JsonObject& args) {
-    const auto given = base::get_string(args, "role_name");
+    auto given = base::get_string(args, "role_name");
     if (!given.empty()) return given;
     return domain::role_name(cluster_of(call), base::get_string(call.params, "region"),
                              base::get_string(args, "purpose"));
@@ -65,7 +65,7 @@ Task<JsonObject> act_role(Clusters& env, StepCall call, JsonObject args) {
 namespace {
 
 std::string inline_document(const StepCall& call, const JsonObject& args) {
-    const auto given = base::get_string(args, "inline_document");
+    auto given = base::get_string(args, "inline_document");
     if (!given.empty()) return given;
     if (base::get_string(args, "inline_kind") == "execution")
         return domain::execution_role_policy(scope_of(call));

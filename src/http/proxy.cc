@@ -17,7 +17,7 @@ namespace ip = boost::asio::ip;
 
 std::optional<ip::address> address_of(const std::string& host) {
     boost::system::error_code failed;
-    const ip::address found = ip::make_address(host, failed);
+    ip::address found = ip::make_address(host, failed);
     if (failed) return std::nullopt;
     // An IPv4 address in IPv6's clothes is judged as what it is.
     if (found.is_v6() && found.to_v6().is_v4_mapped())
@@ -187,6 +187,7 @@ std::vector<std::string> ProxyRules::describe() const {
     add("https", secure_);
     add("http", plain_);
     std::vector<std::string> names;
+    names.reserve(exceptions_.size());
     for (const Exception& one : exceptions_) names.push_back(one.text);
     if (!out.empty() && !names.empty()) out.push_back("but directly to " + base::join(names, ", "));
     return out;

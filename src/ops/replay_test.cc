@@ -183,6 +183,7 @@ TEST_F(ReplayTest, a_second_retry_without_a_key_shows_the_first) {
 
 TEST_F(ReplayTest, lists_newest_first_by_resource_and_state_in_pages) {
     std::vector<std::string> ids;
+    ids.reserve(5);
     for (int i = 0; i < 5; ++i) ids.push_back(submit_id(request("cluster/demo/node/" + std::to_string(i))));
     submit_id(request("cluster/demonstration"));
     Engine::ListQuery query;

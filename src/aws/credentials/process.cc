@@ -61,6 +61,7 @@ public:
     // 0, or errno.
     int start(std::vector<std::string> words, int to_stdout, int to_stderr) {
         std::vector<char*> arguments;
+        arguments.reserve(words.size() + 1);
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
         posix_spawn_file_actions_t files{};

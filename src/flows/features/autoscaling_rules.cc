@@ -132,6 +132,7 @@ struct NamedGroups {
 NamedGroups named_groups(const std::vector<InstanceGroup>& groups, const JsonArray& chosen) {
     NamedGroups found;
     std::vector<std::string> names;
+    names.reserve(groups.size());
     for (const auto& group : groups) names.push_back(group.name);
     for (std::size_t index = 0; index < chosen.size(); ++index) {
         const auto pointer = "/instance_groups/" + std::to_string(index);

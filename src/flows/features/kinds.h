@@ -39,7 +39,7 @@ std::string part_bucket_name(const StepCall& call, const JsonObject& args);
 Part component_part(std::string component);
 Part cert_manager_answers();  // after component_part("cert_manager"): others ask it as soon as they start
 Part oidc_part();
-Part role_part(std::string id, std::string purpose, JsonObject trust_and_managed);
+Part role_part(std::string id, const std::string& purpose, JsonObject trust_and_managed);
 Part answering_part(std::string id, std::string name, JsonObject args);
 
 // Name and ARN of a role by args (purpose or role_name).

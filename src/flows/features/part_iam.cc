@@ -25,7 +25,7 @@ std::string trust_of(const StepCall& call, const JsonObject& args) {
     const auto account = base::get_string(*trust, "service_account");
     const auto service = base::get_string(*trust, "service");
     const auto issuer = base::get_string(call.result_of("eks"), "issuer");
-    const auto web = domain::oidc_trust(scope, issuer, account);
+    auto web = domain::oidc_trust(scope, issuer, account);
     if (service.empty()) return web;
     return domain::joined_documents(web, domain::service_trust(scope, service, true));
 }
@@ -181,8 +181,8 @@ std::string part_role_arn(const StepCall& call, const JsonObject& args) {
     return "arn:" + scope.partition + ":iam::" + scope.account + ":role/" + part_role_name(call, args);
 }
 
-Part role_part(std::string id, std::string purpose, JsonObject trust_and_managed) {
-    trust_and_managed["purpose"] = std::move(purpose);
+Part role_part(std::string id, const std::string& purpose, JsonObject trust_and_managed) {
+    trust_and_managed["purpose"] = purpose;
     return {std::move(id), role_kind(), "", std::move(trust_and_managed)};
 }
 

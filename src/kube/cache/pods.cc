@@ -100,6 +100,7 @@ PodTable::~PodTable() = default;
 
 std::vector<Wanted> PodTable::wanted() const {
     std::vector<Wanted> labels;
+    labels.reserve(kept_labels_.size());
     for (const auto& key : kept_labels_) labels.emplace_back(key, kLabel);
     const Wanted limits("limits", 0,
                         {{"nvidia.com/gpu", kLimit},

@@ -18,7 +18,8 @@ std::string listed(const JsonArray& names) {
     return text;
 }
 
-void tell(State& state, const Record& cluster, const Record& node, const char* level, std::string text) {
+void tell(State& state, const Record& cluster, const Record& node, const char* level,
+          const std::string& text) {
     EventSpec event;
     event.resource = "Instance";
     event.level = level;
@@ -26,8 +27,7 @@ void tell(State& state, const Record& cluster, const Record& node, const char* l
     event.instance = base::get_string(node.data, "InstanceId");
     event.description = text;
     event.metadata["Instance"] = {{"NodeLogicalId", node.id}};
-    if (std::string_view(level) == "Error")
-        event.metadata["Instance"].as_object()["FailureMessage"] = std::move(text);
+    if (std::string_view(level) == "Error") event.metadata["Instance"].as_object()["FailureMessage"] = text;
     add_event(state, cluster, std::move(event));
 }
 

@@ -130,7 +130,7 @@ Reply delete_server(Managed& state, const Call& call) {
     const std::string status = status_of_server(*found);
     if (status != "Deleting" && !at_rest(*found))
         return invalid("TrackingServer cannot be deleted while it is " + status + ".");
-    const JsonObject answer = arn_of(*found);
+    JsonObject answer = arn_of(*found);
     if (status != "Deleting") begin(state, *found, "Deleting", false, minutes(5));
     return answer;
 }

@@ -266,7 +266,7 @@ std::optional<ServiceError> check_create(State& state, const Call& call) {
     const bool continuous = base::get_string(call.params, "NodeProvisioningMode") == "Continuous";
     JsonObject wanted = call.params;
     if (!wanted.contains("NodeRecovery")) wanted["NodeRecovery"] = "Automatic";
-    if (auto bad = check_scaling(state, wanted, continuous, true)) return *bad;
+    if (auto bad = check_scaling(state, wanted, continuous, true)) return bad;
     return check_groups(state, call, base::get_array(call.params, "InstanceGroups"), vpc_config, nullptr,
                         continuous);
 }

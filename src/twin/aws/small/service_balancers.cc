@@ -59,7 +59,7 @@ Maker maker_of(kube::Cluster& cluster, const JsonObject& service) {
 
 // "k8s-default-web-0123456789", at most 32 characters.
 std::string network_name(const std::string& cluster, const JsonObject& service) {
-    const auto given = note(service, "name");
+    auto given = note(service, "name");
     if (!given.empty()) return given;
     const auto plain = [](const std::string& text) {
         std::string out;

@@ -110,8 +110,7 @@ Reply Sts::assume_role(const Call& call) {
 Reply Sts::assume_with_web_identity(const Call& call) {
     const std::string arn = base::get_string(call.params, "RoleArn");
     const JsonObject* role = world_.get<Keys>("iam").role_by_arn(arn);
-    const ServiceError refused(403, "AccessDenied",
-                               "Not authorized to perform sts:AssumeRoleWithWebIdentity");
+    ServiceError refused(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity");
     if (role == nullptr) return refused;
     const auto parts = base::split(base::get_string(call.params, "WebIdentityToken"), '.');
     std::string text;

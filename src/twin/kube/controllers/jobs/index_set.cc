@@ -35,7 +35,7 @@ std::string IndexSet::text() const {
     for (auto at = indexes_.begin(); at != indexes_.end();) {
         const auto first = *at;
         auto last = first;
-        while (++at != indexes_.end() && *at == last + 1) last = *at;
+        for (++at; at != indexes_.end() && *at == last + 1; ++at) last = *at;
         out += (out.empty() ? "" : ",") + std::to_string(first);
         if (last > first) out += (last == first + 1 ? "," : "-") + std::to_string(last);
     }
