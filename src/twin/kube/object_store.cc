@@ -320,6 +320,7 @@ void MemoryObjectStore::compact() {
 
 std::vector<std::pair<Kind, std::size_t>> MemoryObjectStore::kinds() const {
     std::vector<std::pair<Kind, std::size_t>> out;
+    out.reserve(tables_.size());
     for (const auto& [kind, table] : tables_) out.emplace_back(kind, table.objects.size());
     return out;
 }
@@ -337,6 +338,7 @@ JsonValue MemoryObjectStore::save() const {
 
 std::function<std::string()> MemoryObjectStore::saver() const {
     std::vector<std::pair<Kind, std::vector<ObjectPtr>>> tables;
+    tables.reserve(tables_.size());
     for (const auto& [kind, table] : tables_) tables.emplace_back(kind, list(kind));
     return [revision = revision_, tables = std::move(tables)] {
         std::string out = "{\"revision\":" + std::to_string(revision) + ",\"tables\":[";

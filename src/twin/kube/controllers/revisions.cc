@@ -32,7 +32,7 @@ ObjectPtr current_revision(Env& env, const JsonObject& owner, std::string_view o
     const auto name = name_of(owner) + "-" + hash;
     const auto history = history_of(env, owner);
     const std::int64_t newest = history.empty() ? 0 : base::get_int(*history.back(), "revision");
-    if (const auto known = env.get(kRevisions, Key(namespace_of(owner), name))) {
+    if (auto known = env.get(kRevisions, Key(namespace_of(owner), name))) {
         if (base::get_int(*known, "revision") == newest) return known;
         JsonObject next = *known;
         next["revision"] = newest + 1;

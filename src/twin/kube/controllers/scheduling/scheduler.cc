@@ -236,9 +236,9 @@ std::string Scheduler::explain(const Cycle& cycle, const Verdict& verdict,
     const std::size_t nodes = env_.index.nodes().size();
     if (nodes == 0) return "no nodes available to schedule pods";
     const auto& wish = cycle.wish;
-    const std::string head =
-        wish.problem.empty() ? verdict.text(nodes)
-                             : "0/" + std::to_string(nodes) + " nodes are available: " + wish.problem + ".";
+    std::string head = wish.problem.empty()
+                           ? verdict.text(nodes)
+                           : "0/" + std::to_string(nodes) + " nodes are available: " + wish.problem + ".";
     if (!wish.may_preempt) return head + " preemption: not eligible due to preemptionPolicy=Never.";
     const auto* nominated = nominations_.node_of(wish.key);
     if (nominated != nullptr && has_leaving_pod(env_, *nominated, wish.priority))
