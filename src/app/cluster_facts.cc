@@ -5,6 +5,7 @@
 #include "domain/names.h"
 #include "flows/components.h"
 #include "flows/hyperpod_steps.h"
+#include "flows/node_steps.h"
 
 namespace instantstart::app {
 
@@ -165,7 +166,7 @@ JsonObject node_row(const std::string& name, const HyperpodNode* aws, const kube
                     const kube::ClusterCache* cache) {
     JsonObject row{{"name", name}, {"ready", false}};
     if (aws != nullptr) {
-        row["instance_id"] = aws->id();
+        row["instance_id"] = flows::instance_id_of(aws->name);
         row["group"] = *aws->group;
         row["instance_type"] = *aws->type;
         row["status"] = *aws->status;

@@ -7,6 +7,7 @@
 #include "aws/pages.h"
 #include "domain/instance_type.h"
 #include "domain/names.h"
+#include "flows/node_steps.h"
 
 namespace instantstart::app {
 
@@ -44,7 +45,7 @@ void HyperpodNodes::add(const JsonArray& summaries) {
     page.reserve(summaries.size());
     for (const auto& summary : summaries) {
         auto& node = page.emplace_back();
-        node.name = std::string(HyperpodNode::kPrefix) + base::get_string(summary, "InstanceId");
+        node.name = flows::node_name_of(base::get_string(summary, "InstanceId"));
         node.group = shared(base::get_string(summary, "InstanceGroupName"));
         node.type = shared(base::get_string(summary, "InstanceType"));
         node.status = shared(base::get_string(summary, "InstanceStatus.Status"));
@@ -97,7 +98,7 @@ struct Counted {
     std::weak_ptr<kube::ClusterCache> kubernetes;
     std::uint64_t membership = 0, revision = 0, use = 0;
     FleetCounts counts;
-    FleetCounts aws_only;    // the part of nodes that Kubernetes does not know
+    FleetCounts joined;      // the part that no sum of the tables tells
     std::int64_t stray = 0;  // accelerators of pods that are bound to nodes which are not there (any more)
 };
 
@@ -170,13 +171,16 @@ Task<FleetNodes> Fleet::nodes(Target target, std::string version) {
 
 namespace {
 
-void add_machine(const domain::InstanceType* type, FleetCounts& counts) {
-    ++counts.total;
-    counts.accelerators += type == nullptr ? 0 : type->accelerators;
+// How many of `type` are among those that `has` tells of: a node, or the sums of many.
+template <class T>
+std::int64_t of_type(const domain::InstanceType& type, const T& has) {
+    if (type.accelerator_resource == "nvidia.com/gpu") return has.gpus;
+    if (type.accelerator_resource == "aws.amazon.com/neuron") return has.neurons;
+    return type.accelerator_resource == "aws.amazon.com/neurondevice" ? has.neuron_devices : 0;
 }
 
-// Looks at every node.
-void count(const FleetNodes& nodes, Counted& made) {
+// What only a look at every node tells: of both sides together, and of nodes that do not name their type.
+void join(const FleetNodes& nodes, Counted& made) {
     std::string_view last_type;
     const domain::InstanceType* known = nullptr;
     // Nodes of a group stand together, so the type seldom changes.
@@ -185,51 +189,39 @@ void count(const FleetNodes& nodes, Counted& made) {
         last_type = type;
         return known;
     };
+    std::int64_t in_use = 0;
     nodes.each_from("", [&](const std::string&, const HyperpodNode* aws, const kube::Node* node) {
-        if (node == nullptr) {
-            add_machine(type_of(*aws->type), made.aws_only);
-            return true;
-        }
-        const auto* cache = nodes.kubernetes.get();
-        const std::string_view label = cache->symbols().text(node->instance_type);
-        const auto* type = type_of(!label.empty() || aws == nullptr ? label : *aws->type);
-        add_machine(type, made.counts);
-        made.counts.accelerators_in_use += cache->pods().use_of(node->name).accelerators;
-        if (!node->ready) return true;
-        ++made.counts.ready;
-        if (type != nullptr) made.counts.accelerators_ready += allocatable_accelerators(*node, *type);
+        if (node != nullptr) in_use += nodes.kubernetes->pods().use_of(node->name).accelerators;
+        if (node == nullptr) ++made.joined.total;
+        const bool named = node != nullptr && node->instance_type != 0;
+        const auto* type = named || aws == nullptr ? nullptr : type_of(*aws->type);
+        if (type == nullptr) return true;
+        made.joined.accelerators += type->accelerators;
+        if (node != nullptr && node->ready) made.joined.accelerators_ready += of_type(*type, *node);
         return true;
     });
-    if (nodes.kubernetes)
-        made.stray = nodes.kubernetes->pods().whole_use().accelerators - made.counts.accelerators_in_use;
-    made.counts.total += made.aws_only.total;
-    made.counts.accelerators += made.aws_only.accelerators;
+    if (nodes.kubernetes) made.stray = nodes.kubernetes->pods().whole_use().accelerators - in_use;
 }
 
-// The same of sums that the tables keep up: for nodes that all name their types.
-void sum_up(const kube::ClusterCache& cache, Counted& made) {
-    made.counts = made.aws_only;
-    made.counts.accelerators_in_use = cache.pods().whole_use().accelerators - made.stray;
-    for (const auto& [symbol, tally] : cache.nodes().tallies()) {
+// Adds the sums that the tables keep up.
+void sum_up(const kube::ClusterCache* cache, Counted& made) {
+    made.counts = made.joined;
+    if (cache == nullptr) return;
+    made.counts.accelerators_in_use = cache->pods().whole_use().accelerators - made.stray;
+    for (const auto& [symbol, tally] : cache->nodes().tallies()) {
         made.counts.total += tally.nodes;
         made.counts.ready += tally.ready;
-        const auto* type = domain::find_instance_type(cache.symbols().text(symbol));
+        const auto* type = domain::find_instance_type(cache->symbols().text(symbol));
         if (type == nullptr) continue;
         made.counts.accelerators += tally.nodes * type->accelerators;
-        kube::Node all_ready;
-        all_ready.gpus = static_cast<std::int32_t>(tally.gpus);
-        all_ready.neurons = static_cast<std::int32_t>(tally.neurons);
-        all_ready.neuron_devices = static_cast<std::int32_t>(tally.neuron_devices);
-        made.counts.accelerators_ready += allocatable_accelerators(all_ready, *type);
+        made.counts.accelerators_ready += of_type(*type, tally);
     }
 }
 
 }  // namespace
 
 std::int64_t allocatable_accelerators(const kube::Node& node, const domain::InstanceType& type) {
-    if (type.accelerator_resource == "nvidia.com/gpu") return node.gpus;
-    if (type.accelerator_resource == "aws.amazon.com/neuron") return node.neurons;
-    return type.accelerator_resource == "aws.amazon.com/neurondevice" ? node.neuron_devices : 0;
+    return of_type(type, node);
 }
 
 // Pods come and go all the time and nodes become ready and unready: sums tell of those. All nodes are looked
@@ -251,18 +243,18 @@ FleetCounts Fleet::counts(const std::string& cluster, const FleetNodes& nodes) {
     if (same_sources && made.revision == counted->revision && made.use == counted->use)
         return counted->counts;
     const auto now = clock_.monotonic();
-    const bool can_be_summed = same_sources && cache != nullptr && made.membership == counted->membership &&
-                               !cache->nodes().tallies().contains(0) &&
-                               (counted->stray == 0 || made.use == counted->use);
-    if (can_be_summed) {
-        made.aws_only = counted->aws_only;
+    const bool still_joined = same_sources && cache != nullptr && made.membership == counted->membership &&
+                              !cache->nodes().tallies().contains(0) &&
+                              (counted->stray == 0 || made.use == counted->use);
+    if (still_joined) {
+        made.joined = counted->joined;
         made.stray = counted->stray;
-        sum_up(*cache, made);
     } else {
         if (same_sources && now - kept->counted_at < kCountsFresh) return counted->counts;
-        count(nodes, made);
+        join(nodes, made);
         kept->counted_at = now;
     }
+    sum_up(cache, made);
     counted = std::move(made);
     return counted->counts;
 }

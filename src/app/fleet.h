@@ -27,10 +27,7 @@ namespace instantstart::app {
 // A node as SageMaker sees it. The texts that many share are those of its HyperpodNodes.
 struct HyperpodNode {
     HyperpodNode() = default;
-    static constexpr std::string_view kPrefix = "hyperpod-";
-    std::string id() const { return name.substr(kPrefix.size()); }
-
-    std::string name;  // the Kubernetes node's: kPrefix + id
+    std::string name;  // the Kubernetes node's: flows::node_name_of the instance's id
     const std::string* group = nullptr;
     const std::string* type = nullptr;
     const std::string* status = nullptr;

@@ -7,6 +7,7 @@
 #include "app/node_details.h"
 #include "app/typed_operation.h"
 #include "base/text.h"
+#include "flows/node_steps.h"
 
 namespace instantstart::app {
 
@@ -122,7 +123,7 @@ std::vector<std::string> names_near(const FleetNodes& nodes, const std::string& 
     std::vector<std::string> names;
     for (const std::size_t cut : {1U, 2U, 4U, 8U}) {
         const auto begin = name.substr(0, name.size() - std::min(cut, name.size()));
-        for (const auto& start : {begin, "hyperpod-" + begin}) {
+        for (const auto& start : {begin, flows::node_name_of(begin)}) {
             std::size_t left = kSome;
             nodes.each_from(start, [&](const std::string& each, const HyperpodNode*, const kube::Node*) {
                 names.push_back(each);
@@ -136,7 +137,7 @@ std::vector<std::string> names_near(const FleetNodes& nodes, const std::string& 
 // SageMaker is asked only where the name is neither a Kubernetes node's nor an instance's.
 Task<std::string> name_behind(Call call, Target target, std::string node) {
     const bool logical =
-        !node.starts_with("i-") && !node.starts_with("hyperpod-") && node.find('.') == std::string::npos;
+        !node.starts_with("i-") && flows::instance_id_of(node) == node && node.find('.') == std::string::npos;
     if (!logical) co_return std::string();
     co_return co_await name_by_logical_id(call, target, node);
 }
@@ -148,7 +149,7 @@ Task<Answer> get(Call call, NodeGet input) {
     answer.cluster = target.ref.name;
     JsonObject row;
     CO_TRY(const auto by_logical, co_await name_behind(call, target, input.node));
-    for (const auto& wanted : {input.node, "hyperpod-" + input.node, by_logical}) {
+    for (const auto& wanted : {input.node, flows::node_name_of(input.node), by_logical}) {
         if (wanted.empty() || !row.empty()) continue;
         nodes.each_from(
             wanted, [&](const std::string& name, const HyperpodNode* aws, const kube::Node* node) {

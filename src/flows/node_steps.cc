@@ -319,8 +319,12 @@ std::string node_name_of(const std::string& instance_id) {
     return std::string(kNodePrefix) + instance_id;
 }
 
+std::string instance_id_of(const std::string& node_name) {
+    return node_name.starts_with(kNodePrefix) ? node_name.substr(kNodePrefix.size()) : node_name;
+}
+
 Task<JsonObject> find_hyperpod_node(Clusters& env, Context context, std::string hyperpod, std::string node) {
-    if (node.starts_with(kNodePrefix)) node = node.substr(kNodePrefix.size());
+    node = instance_id_of(node);
     constexpr std::size_t kShort = 10, kLong = 19;  // of an instance id, with "i-"
     if (node.starts_with("i-")) {
         const bool digits = node.find_first_not_of("0123456789abcdef", 2) == std::string::npos;

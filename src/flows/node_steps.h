@@ -13,6 +13,8 @@ namespace instantstart::flows {
 
 // The Kubernetes node of an instance.
 std::string node_name_of(const std::string& instance_id);
+// And back; another name stays what it is.
+std::string instance_id_of(const std::string& node_name);
 // SageMaker's description of a node by instance id, Kubernetes name or logical id; {} where it knows none.
 Task<JsonObject> find_hyperpod_node(Clusters& env, Context context, std::string hyperpod, std::string node);
 
