@@ -55,19 +55,6 @@ std::size_t count_items(const model::Operation& operation, const JsonObject& ans
     return count;
 }
 
-// The array at a dotted path, taken out: a page of it need not be copied.
-JsonArray take_array(JsonObject& answer, std::string_view path) {
-    JsonObject* at = &answer;
-    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-        JsonValue* inner = at->if_contains(path.substr(0, dot));
-        if (inner == nullptr || !inner->is_object()) return {};
-        at = &inner->get_object();
-        path = path.substr(dot + 1);
-    }
-    JsonValue* found = at->if_contains(path);
-    return found == nullptr || !found->is_array() ? JsonArray() : std::move(found->get_array());
-}
-
 // The place of a dotted path, made where it is absent.
 JsonValue& place_of(JsonObject& object, std::string_view path) {
     JsonObject* at = &object;
@@ -172,7 +159,10 @@ Task<std::optional<JsonArray>> Pages::next() {
     if (!answer) co_return std::optional<JsonArray>();
     const auto keys = result_keys(*operation_);
     JsonArray items;
-    if (!keys.empty()) items = take_array(*answer, keys.front());
+    if (!keys.empty()) {
+        JsonValue& found = place_of(*answer, keys.front());  // taken out, not copied: the answer ends here
+        if (found.is_array()) items = std::move(found.get_array());
+    }
     items_ = before + items.size();
     if (bound_.items && items_ > *bound_.items) {
         items.resize(*bound_.items - before);
