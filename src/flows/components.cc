@@ -1,12 +1,10 @@
 #include "flows/components.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 
-#include "base/embedded.h"
 #include "base/text.h"
 #include "domain/instance_type.h"
+#include "flows/manifest_files.h"
 
 namespace instantstart::flows {
 
@@ -122,11 +120,8 @@ JsonArray type_list(bool (*belongs)(const domain::InstanceType&), const std::vec
     return list;
 }
 
-// What stands for each mark "${NAME}" of the manifests.
-using Values = std::map<std::string, JsonValue, std::less<>>;
-
-const Values& type_lists() {
-    static const Values kLists = {
+const ManifestValues& type_lists() {
+    static const ManifestValues kLists = {
         {"NVIDIA_TYPES", type_list([](const domain::InstanceType& type) { return type.is_gpu(); }, {})},
         {"NEURON_TYPES",
          type_list([](const domain::InstanceType& type) { return type.is_neuron(); },
@@ -135,50 +130,17 @@ const Values& type_lists() {
     return kLists;
 }
 
-Values images_in(const std::string& region) {
-    const auto registry = agent_account(region) + ".dkr.ecr." + region + ".amazonaws.com";
-    return {{"HMA_IMAGE", JsonValue(registry + "/hyperpod-health-monitoring-agent:" + kAgentTag)},
-            {"NVIDIA_IMAGE", "nvcr.io/nvidia/k8s-device-plugin:v0.16.1"},
-            {"EFA_IMAGE", JsonValue(addon_registry(region) + "/eks/aws-efa-k8s-device-plugin:v0.5.13")},
-            {"NEURON_IMAGE", "public.ecr.aws/neuron/neuron-device-plugin:2.19.16.0"}};
-}
-
-// A mark is the whole of a scalar here: `values: ${EFA_TYPES}`.
-void fill(JsonValue& value, const Values& values) {
-    if (auto* object = value.if_object()) {
-        for (auto& entry : *object) fill(entry.value(), values);
-    } else if (auto* list = value.if_array()) {
-        for (auto& item : *list) fill(item, values);
-    } else if (const auto* text = value.if_string();
-               text != nullptr && text->starts_with("${") && text->ends_with("}")) {
-        const auto found = values.find(std::string_view(*text).substr(2, text->size() - 3));
-        if (found != values.end()) value = found->second;
+// Without the agent's image where the region has none.
+ManifestValues values_in(const std::string& region) {
+    ManifestValues values = type_lists();
+    if (const auto account = agent_account(region); !account.empty()) {
+        values["HMA_IMAGE"] = JsonValue(account + ".dkr.ecr." + region +
+                                        ".amazonaws.com/hyperpod-health-monitoring-agent:" + kAgentTag);
     }
-}
-
-JsonValue scalar(const YAML::Node& node) {
-    const auto& text = node.Scalar();
-    if (node.Tag() == "!") return JsonValue(text);  // quoted: text whatever it looks like
-    if (text == "true" || text == "false") return text == "true";
-    if (text == "null" || text == "~" || text.empty()) return nullptr;
-    const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (digits && text.size() < 18 && (text.size() == 1 || text[0] != '0'))
-        return static_cast<std::int64_t>(std::stoll(text));
-    return JsonValue(text);
-}
-
-JsonValue to_json(const YAML::Node& node) {
-    if (node.IsMap()) {
-        JsonObject object;
-        for (const auto& entry : node) object[entry.first.Scalar()] = to_json(entry.second);
-        return object;
-    }
-    if (node.IsSequence()) {
-        JsonArray array;
-        for (const auto& item : node) array.push_back(to_json(item));
-        return array;
-    }
-    return node.IsScalar() ? scalar(node) : JsonValue();
+    values["NVIDIA_IMAGE"] = "nvcr.io/nvidia/k8s-device-plugin:v0.16.1";
+    values["EFA_IMAGE"] = JsonValue(addon_registry(region) + "/eks/aws-efa-k8s-device-plugin:v0.5.13");
+    values["NEURON_IMAGE"] = "public.ecr.aws/neuron/neuron-device-plugin:2.19.16.0";
+    return values;
 }
 
 }  // namespace
@@ -211,53 +173,15 @@ std::vector<std::string> components_for(const std::set<std::string>& instance_ty
     return ids;
 }
 
-base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& text) {
-    try {
-        std::vector<JsonObject> documents;
-        for (const auto& document : YAML::LoadAll(text)) {
-            if (document.IsMap()) documents.push_back(to_json(document).as_object());
-        }
-        return documents;
-    } catch (const YAML::Exception& fault) {
-        return base::invalid_error("invalid_yaml", fault.what());
-    }
-}
-
-namespace {
-
-using Documents = base::Result<std::vector<JsonObject>>;
-
-// The built-in manifests with their marks, by file: parsed once, since every look at a cluster reads them.
-const std::map<std::string, Documents, std::less<>>& component_manifests() {
-    static const auto kParsed = [] {
-        std::map<std::string, Documents, std::less<>> parsed;
-        for (const auto& file : embedded::manifests()) {
-            if (file.name.find('/') == std::string_view::npos && file.name.ends_with(".yaml"))
-                parsed.emplace(file.name, parse_yaml_documents(std::string(file.content)));
-        }
-        return parsed;
-    }();
-    return kParsed;
-}
-
-}  // namespace
-
 base::Result<std::vector<JsonObject>> component_objects(const Component& component,
                                                         const std::string& region) {
-    const auto found = component_manifests().find(component.manifest);
-    if (found == component_manifests().end())
-        return base::internal_error("manifest " + component.manifest + " is not built in");
-    TRY(auto list, found->second);
-    if (component.id == "health_monitoring_agent" && agent_account(region).empty()) {
+    auto filled = filled_manifest(component.manifest, values_in(region));
+    if (!filled && filled.error().code == kMarkWithoutValue && agent_account(region).empty()) {
         return base::Error(base::ErrorKind::unsupported, "image_unknown",
                            "no health monitoring agent image is known for region " + region);
     }
-    const auto images = images_in(region);
+    TRY(auto list, std::move(filled));
     for (auto& object : list) {
-        for (auto& entry : object) {
-            fill(entry.value(), images);
-            fill(entry.value(), type_lists());
-        }
         auto& metadata = object["metadata"].as_object();
         if (!metadata.contains("labels")) metadata["labels"] = JsonObject{};
         metadata["labels"].as_object()["app.kubernetes.io/managed-by"] = "instantstart";

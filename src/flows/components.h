@@ -34,8 +34,6 @@ std::vector<std::string> components_for(const std::set<std::string>& instance_ty
 base::Result<std::vector<JsonObject>> component_objects(const Component& component,
                                                         const std::string& region);
 
-// YAML documents as JSON objects.
-base::Result<std::vector<JsonObject>> parse_yaml_documents(const std::string& text);
 // True where `live` has everything that `wanted` says: absent and empty are the same.
 bool covers(const JsonValue& live, const JsonValue& wanted);
 

@@ -10,6 +10,7 @@
 #include "flows/eks_steps.h"
 #include "flows/group_change_steps.h"
 #include "flows/hyperpod_steps.h"
+#include "flows/manifest_files.h"
 #include "rt/virtual_clock.h"
 
 namespace instantstart::flows {
@@ -125,6 +126,24 @@ TEST(components, a_region_without_agent_image_is_a_named_error) {
     auto objects = component_objects(*find_component("health_monitoring_agent"), "mx-central-1");
     ASSERT_FALSE(objects);
     EXPECT_EQ(objects.error().code, "image_unknown");
+}
+
+TEST(manifest_files, marks_are_filled_within_texts_and_none_is_left) {
+    ManifestValues values{
+        {"LBC_IMAGE", "registry/controller:v1"}, {"EKS_CLUSTER", "demo"}, {"REGION", "us-west-2"}};
+    const auto lacking = filled_manifest("features/load_balancer_controller.yaml", values);
+    ASSERT_FALSE(lacking);
+    EXPECT_EQ(lacking.error().code, kMarkWithoutValue);
+    EXPECT_NE(lacking.error().message.find("${VPC}"), std::string::npos);
+    values["VPC"] = "vpc-${1}";  // what a value says is no mark
+    const auto filled = filled_manifest("features/load_balancer_controller.yaml", values);
+    ASSERT_TRUE(filled);
+    std::string text;
+    for (const auto& object : *filled) text += base::to_text(object);
+    EXPECT_NE(text.find(R"("--cluster-name=demo")"), std::string::npos);
+    EXPECT_NE(text.find(R"("--aws-vpc-id=vpc-${1}")"), std::string::npos);
+    EXPECT_NE(text.find(R"("image":"registry/controller:v1")"), std::string::npos);
+    EXPECT_FALSE(filled_manifest("features/none.yaml", values));
 }
 
 TEST(components, types_bring_their_plugins) {

@@ -16,9 +16,9 @@ std::string permissions(const StepCall& call) {
 
 base::Result<std::vector<JsonObject>> objects(const StepCall& call) {
     return feature_manifest("load_balancer_controller",
-                            {{"EKS_CLUSTER", eks_of(call)},
-                             {"REGION", base::get_string(call.params, "region")},
-                             {"VPC", base::get_string(call.result_of("eks"), "vpc_id")}});
+                            {{"EKS_CLUSTER", JsonValue(eks_of(call))},
+                             {"REGION", JsonValue(base::get_string(call.params, "region"))},
+                             {"VPC", JsonValue(base::get_string(call.result_of("eks"), "vpc_id"))}});
 }
 
 std::vector<Part> parts(const JsonObject&) {

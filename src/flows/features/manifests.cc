@@ -1,7 +1,6 @@
 #include "flows/features/manifests.h"
 
 #include "base/embedded.h"
-#include "flows/components.h"
 
 namespace instantstart::flows {
 
@@ -15,30 +14,9 @@ const std::map<std::string, std::string>& operator_images() {
     return kImages;
 }
 
-namespace {
-
-void fill(std::string& text, const std::map<std::string, std::string>& values) {
-    for (const auto& [name, value] : values) {
-        const auto mark = "${" + name + "}";
-        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
-            text.replace(at, mark.size(), value);
-    }
-}
-
-}  // namespace
-
-base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name,
-                                                       const std::map<std::string, std::string>& values) {
-    std::string text;
-    for (const auto& file : embedded::manifests()) {
-        if (file.name == "features/" + name + ".yaml") text = std::string(file.content);
-    }
-    if (text.empty()) return base::internal_error("manifest " + name + " is not built in");
-    fill(text, operator_images());
-    fill(text, values);
-    if (const auto at = text.find("${"); at != std::string::npos)
-        return base::internal_error("manifest " + name + " lacks a value: " + text.substr(at, 30));
-    return parse_yaml_documents(text);
+base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name, ManifestValues values) {
+    for (const auto& [image, place] : operator_images()) values[image] = JsonValue(place);
+    return filled_manifest("features/" + name + ".yaml", values);
 }
 
 base::Result<std::vector<JsonObject>> definitions_of(const std::vector<std::string>& groups) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "flows/manifest_files.h"
 #include "flows/step_kit.h"
 
 namespace instantstart::flows {
@@ -14,9 +15,8 @@ namespace instantstart::flows {
 // kinds are those of tools/custom-resources/go.mod: raise both.
 const std::map<std::string, std::string>& operator_images();
 
-// Error where there is no such file, or a mark of it has no value.
-base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name,
-                                                       const std::map<std::string, std::string>& values);
+// Errors as filled_manifest's; the operators' images need not be among `values`.
+base::Result<std::vector<JsonObject>> feature_manifest(const std::string& name, ManifestValues values);
 // Definitions whose file name begins with the group: "ray.io", "keda.sh".
 base::Result<std::vector<JsonObject>> definitions_of(const std::vector<std::string>& groups);
 
