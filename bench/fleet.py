@@ -164,14 +164,14 @@ class Fleet:
         control(self.aws, "clusters/fleet/churn", {"changes_per_second": changes_per_second, "seconds": seconds})
 
     def settle(self):
-        """Waits until no pod changes any more: containers that churn ended wait out their back-off before they start again."""
-        seen = [-1]
+        """Waits until every workload is whole again: containers that churn ended wait out their back-off before they start again."""
+        def whole():
+            sets = self.ask("GET", "/apis/apps/v1/daemonsets")["items"]
+            deployments = self.ask("GET", "/apis/apps/v1/deployments")["items"]
+            return all(each["status"].get("numberReady", 0) == each["status"]["desiredNumberScheduled"] for each in sets) and all(
+                each["status"].get("readyReplicas", 0) == each["spec"]["replicas"] for each in deployments)
 
-        def still():
-            before, seen[0] = seen[0], self.figures()["pod_changes"]
-            return seen[0] == before
-
-        self.wait(lambda: still() and (time.sleep(20) or still()), "no changes of pods")
+        self.wait(lambda: not self.figures()["churning"] and whole(), "all DaemonSets and Deployments ready")
 
     def end(self):
         # Nothing of it is wanted any more: to write it down would take its time.

@@ -1,6 +1,6 @@
 """An account of two halves behind one endpoint: EC2, IAM, S3 and Prometheus workspaces are moto's, everything else (EKS, HyperPod, quotas, …) is the twin's.
 
-The product sees only this endpoint. What it reads and writes of EC2, IAM and S3 is answered by moto. Each write that moto took is made on the twin as well,
+The product sees only this endpoint. What it reads and writes of those is answered by moto. Each write that moto took is made on the twin as well,
 because the twin's EKS and HyperPod look at their own networks, roles and buckets; ids are translated, so that neither half ever sees an id of the other. What
 EKS makes by itself in a customer's account (the cluster security group) is made in moto once the twin shows it. Where the twin refuses a write that moto took,
 the two disagree: `disagreements`."""
@@ -54,7 +54,8 @@ class Request:
             return form["Action"][0]
         if self.service == "s3" and "policy" in urllib.parse.parse_qs(urllib.parse.urlsplit(self.target).query, keep_blank_values=True):
             return "BucketPolicy"
-        return {"GET": "Get", "HEAD": "Head"}.get(self.method, "Put") + {"s3": "Object", "aps": "Workspace"}[self.service] if self.service in ("s3", "aps") else self.method
+        noun = {"s3": "Object", "aps": "Workspace"}.get(self.service)
+        return {"GET": "Get", "HEAD": "Head"}.get(self.method, "Put") + noun if noun else self.method
 
     @property
     def reads(self):

@@ -1,4 +1,4 @@
-"""The main job on a foreign account. EC2, IAM and S3 are moto's, EKS and HyperPod the twin's (lib_hybrid.py): a cluster is launched, looked at and deleted by
+"""The main job on a foreign account. EC2, IAM, S3 and Prometheus workspaces are moto's, EKS and HyperPod the twin's (lib_hybrid.py): a cluster is launched, looked at and deleted by
 the product with nothing but AWS's environment variables, and moto, asked by boto3, confirms each thing that was made and that nothing is left."""
 import pathlib
 import sys
